@@ -66,7 +66,8 @@ let package = Package(
                 "InvivoLoop",
             ]),
         .target(
-            name: "InvivoTools", dependencies: ["CInvivo", "InvivoBase", "InvivoGraph", "InvivoReload", "InvivoSpec"]),
+            name: "InvivoTools",
+            dependencies: ["CInvivo", "InvivoBase", "InvivoGraph", "InvivoReload", "InvivoSpec", "InvivoTraits"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
             name: "InvivoABI",

@@ -166,7 +166,7 @@ struct Registry {
     /// The described assemblies, by name.
     var knownAssemblies: [String: ActiveAssembly] = [:]
     /// The types that were looked up, with the names for the lookups.
-    var wished: [ObjectIdentifier: (type: Any.Type, name: String)] = [:]
+    var queried: [ObjectIdentifier: (type: Any.Type, name: String)] = [:]
 
     struct PlainType: Hashable {
         var type: ObjectIdentifier

@@ -12,7 +12,7 @@ extension Definition {
     /// Adding, removing or changing an entry affects only that entry's instance. Entries of a map are named by their
     /// keys. Entries of a list are named by their string or number, or, if they are maps, by their value at `name`.
     public func each(_ path: String) -> Definition {
-        saying { draft in
+        with { draft in
             draft.isPattern = true
             draft.more.append { definition, arena, _ in definition.each = try arena.name(path) }
         }
@@ -54,7 +54,7 @@ extension Injection {
     ///     lazySingleton(Mixer.init).inject("voices", .all(Voice.self).hearing(added: "add", removed: "remove"))
     public func hearing(added: String, removed: String) -> Injection {
         var copy = self
-        copy.hears = (added, removed)
+        copy.listeners = (added, removed)
         return copy
     }
 }

@@ -38,12 +38,12 @@ extension Definition {
 
     /// Sets a property of a described type, of any language, by its name.
     public func inject(_ property: String, _ injection: Injection) -> Definition {
-        saying { $0.steps.append(Draft.Step(name: property, action: .property, injections: [injection])) }
+        with { $0.steps.append(Draft.Step(name: property, action: .property, injections: [injection])) }
     }
 
     /// Injects by code, after properties and methods. Objects that the code resolves become dependencies.
     public func inject(by code: @escaping @Sendable (Value, Resolver) throws -> Void) -> Definition {
-        saying { draft in
+        with { draft in
             draft.resolves = true
             draft.inject.append { object, resolver in try code(try valueBehind(object, resolver.core), resolver) }
         }
@@ -55,12 +55,12 @@ extension Definition {
         _ injections: Injection..., by method: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Definition {
         let step = step("call", injections, method)
-        return saying { $0.steps.append(step) }
+        return with { $0.steps.append(step) }
     }
 
     /// Calls a method of a described type, of any language, by its name.
     public func call(_ method: String, _ injections: Injection...) -> Definition {
-        saying { $0.steps.append(Draft.Step(name: method, action: .method, injections: injections)) }
+        with { $0.steps.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
 
     /// Runs before anything is injected into the object.
@@ -68,7 +68,7 @@ extension Definition {
         _ injections: Injection..., by hook: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Definition {
         let step = step("before", injections, hook)
-        return saying { $0.before.append(step) }
+        return with { $0.before.append(step) }
     }
 
     /// Runs when everything is injected into the object.
@@ -76,7 +76,7 @@ extension Definition {
         _ injections: Injection..., by hook: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Definition {
         let step = step("after", injections, hook)
-        return saying { $0.after.append(step) }
+        return with { $0.after.append(step) }
     }
 
     /// Adds a hook that runs when all objects of the outermost resolve are complete, children before parents, once for
@@ -85,7 +85,7 @@ extension Definition {
         _ injections: Injection..., by hook: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Definition {
         let step = step("afterAll", injections, hook)
-        return saying { $0.afterAll.append(step) }
+        return with { $0.afterAll.append(step) }
     }
 
     private func set<Property>(
@@ -98,7 +98,7 @@ extension Definition {
             let target: Value = try valueBehind(object, arguments.core)
             target[keyPath: writable] = try arguments.next(Property.self)
         }
-        return saying { draft in
+        return with { draft in
             let name = propertyName(path)
             draft.steps.append(
                 Draft.Step(
@@ -111,7 +111,7 @@ extension Definition {
         _ name: String, _ injections: [Injection],
         _ body: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Draft.Step {
-        var wanted = wishes(repeat (each Parameter).self)
+        var wanted = typeQueries(repeat (each Parameter).self)
         if injections.count > wanted.count {
             draft.problems.append(
                 InvivoError(.arity, "'\(name)' is given \(injections.count) values and takes \(wanted.count)"))

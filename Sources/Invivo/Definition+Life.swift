@@ -28,7 +28,7 @@ extension Definition {
     /// Declares how its objects follow changes of what they receive by injections that do not declare it themselves. Objects
     /// that a factory resolves are followed as before: inject them to declare something else. `reason` explains in the error why `refuse` refuses a change.
     public func onChange(_ onChange: OnChange, reason: String? = nil) -> Definition {
-        saying { draft in
+        with { draft in
             draft.more.append { definition, arena, _ in
                 definition.on_change = onChange.rawValue
                 definition.on_change_reason = try arena.name(reason)
@@ -39,7 +39,7 @@ extension Definition {
     /// Names the key in `traits:` of documents whose traits apply to its objects, instead of its own key. Several definitions may
     /// name one key, which needs no definition of its own. With nil, no traits apply.
     public func specKey(_ key: String?) -> Definition {
-        saying { draft in
+        with { draft in
             draft.more.append { definition, arena, _ in
                 definition.spec_key = try arena.name(key ?? INVIVO_SPEC_KEY_NONE)
             }
@@ -48,7 +48,7 @@ extension Definition {
 
     /// The limits for starting and stopping one of its objects; they replace those of `Runtime.Options`.
     public func deadlines(start: Duration? = nil, stop: Duration? = nil) -> Definition {
-        saying { draft in
+        with { draft in
             draft.more.append { definition, _, _ in
                 if let start { definition.start_timeout_ms = max(1, start.milliseconds) }
                 if let stop { definition.stop_timeout_ms = max(1, stop.milliseconds) }
@@ -57,6 +57,6 @@ extension Definition {
     }
 
     private func flagged(_ flag: Int) -> Definition {
-        saying { draft in draft.more.append { definition, _, _ in definition.flags |= UInt32(flag) } }
+        with { draft in draft.more.append { definition, _, _ in definition.flags |= UInt32(flag) } }
     }
 }

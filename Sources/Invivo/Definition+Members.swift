@@ -142,7 +142,7 @@ extension Definition {
     ///
     /// `defaults` are the values of the last arguments where another language omits them.
     public func taking(_ names: String..., defaults: [any InvivoConvertible] = []) -> Definition {
-        saying { draft in
+        with { draft in
             if names.count > draft.parameters.count {
                 draft.problems.append(
                     InvivoError(

@@ -6,7 +6,7 @@ extension Definition {
     /// Injects a parameter of the initializer by its name in the type's description; an empty name stands for the
     /// position.
     public func parameter(_ name: String, _ injection: Injection) -> Definition {
-        saying { draft in
+        with { draft in
             switch draft.making {
             case .type(let type, let injections): draft.making = .type(type, injections + [(name, injection)])
             case .named(let type, let injections): draft.making = .named(type, injections + [(name, injection)])
@@ -20,7 +20,7 @@ extension Definition {
     /// Declares a runtime argument, after the earlier ones: `.argument("note", .int64)`. Resolve with it by
     /// `Runtime.object(_:with:)`.
     public func argument(_ name: String, _ kind: InvivoKind = .any, isOptional: Bool = false) -> Definition {
-        saying { draft in
+        with { draft in
             let shape = InvivoShape(kind, isOptional: isOptional)
             draft.parameters.append(Draft.Parameter(name: name, type: InvivoValue.self, shape: shape))
         }
@@ -30,7 +30,7 @@ extension Definition {
     public func argument(
         _ name: String, _ kind: InvivoKind = .any, isOptional: Bool = false, default value: some InvivoConvertible
     ) -> Definition {
-        saying { draft in
+        with { draft in
             let shape = InvivoShape(kind, isOptional: isOptional)
             draft.parameters.append(
                 Draft.Parameter(name: name, type: InvivoValue.self, shape: shape, defaultValue: value))
@@ -38,7 +38,7 @@ extension Definition {
     }
 
     /// Allows the factory to return null.
-    public func nullable() -> Definition { saying { $0.isNullable = true } }
+    public func nullable() -> Definition { with { $0.isNullable = true } }
 
     /// Creates the object by a method of another object: `.made(by: .reference("app.maker"), calling: "make", 5)`.
     public func made(by owner: Injection, calling method: String, _ arguments: Injection...) -> Definition {
@@ -47,7 +47,7 @@ extension Definition {
 
     /// Creates the object by a method of another object, with an array of arguments.
     public func made(by owner: Injection, calling method: String, with arguments: [Injection]) -> Definition {
-        saying { draft in
+        with { draft in
             if case .named(let type, _) = draft.making { draft.typeName = type }
             draft.making = .method(owner, name: method, arguments)
         }
@@ -55,11 +55,11 @@ extension Definition {
 
     /// Inherits from the definition of another key: its factory, scope, injections and hooks, unless they are declared
     /// here.
-    public func inheriting(from key: String) -> Definition { saying { $0.parent = .reference(key) } }
+    public func inheriting(from key: String) -> Definition { with { $0.parent = .reference(key) } }
 
     /// Calls a method of a described type by its name.
     public func call(_ method: String, with injections: [Injection]) -> Definition {
-        saying { $0.steps.append(Draft.Step(name: method, action: .method, injections: injections)) }
+        with { $0.steps.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
 
     /// Calls a method of a described type before anything is injected into the object.
@@ -67,7 +67,7 @@ extension Definition {
 
     /// Calls a method before all injections, with an array of arguments.
     public func before(_ method: String, with injections: [Injection]) -> Definition {
-        saying { $0.before.append(Draft.Step(name: method, action: .method, injections: injections)) }
+        with { $0.before.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
 
     /// Calls a method of a described type when everything is injected into the object.
@@ -75,7 +75,7 @@ extension Definition {
 
     /// Calls a method after all injections, with an array of arguments.
     public func after(_ method: String, with injections: [Injection]) -> Definition {
-        saying { $0.after.append(Draft.Step(name: method, action: .method, injections: injections)) }
+        with { $0.after.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
 
     /// Calls a method of a described type when all objects of the outermost resolve are complete.
@@ -85,7 +85,7 @@ extension Definition {
 
     /// Calls a method when all objects of the outermost resolve are complete, with an array of arguments.
     public func afterAll(_ method: String, with injections: [Injection]) -> Definition {
-        saying { $0.afterAll.append(Draft.Step(name: method, action: .method, injections: injections)) }
+        with { $0.afterAll.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
 }
 

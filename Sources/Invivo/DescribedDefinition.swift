@@ -13,12 +13,12 @@ public final class DescribedDefinition {
     private var isChanged = false
     private var replacement: Draft?
 
-    fileprivate init(_ core: Core, _ lent: invivo_definition, _ changes: invivo_changes, _ arena: Arena) {
+    fileprivate init(_ core: Core, _ borrowed: invivo_definition, _ changes: invivo_changes, _ arena: Arena) {
         self.core = core
         self.changes = changes
         self.arena = arena
-        raw = lent
-        key = String(text: lent.key)
+        raw = borrowed
+        key = String(text: borrowed.key)
     }
 
     /// Invalidates the borrowed definition.
@@ -159,7 +159,7 @@ extension ChangeSet {
         _ name: String, _ type: Any.Type? = nil, key: String? = nil, priority: Int32 = 0,
         _ visit: @escaping @Sendable (DescribedDefinition) throws -> Void
     ) throws(InvivoError) {
-        let wanted = try type.map { type throws(InvivoError) in try core.wish(type) }
+        let wanted = try type.map { type throws(InvivoError) in try core.typeQuery(type) }
         try process(name, ofType: wanted, key: key, priority: priority, visit)
     }
 

@@ -34,9 +34,9 @@ extension Describer {
         entry.flags |= injection.onChange?.flag ?? 0
         if injection.owns { entry.flags |= UInt32(INVIVO_INJECT_OWNS) }
         func kind(_ kind: Int) { entry.how = UInt32(kind) }
-        if let hears = injection.hears {
-            entry.added = try arena.name(hears.added)
-            entry.removed = try arena.name(hears.removed)
+        if let listeners = injection.listeners {
+            entry.added = try arena.name(listeners.added)
+            entry.removed = try arena.name(listeners.removed)
         }
         var items: [Injection] = []
         switch injection.how {
@@ -65,10 +65,10 @@ extension Describer {
             entry.value = invivo_object_value(handle)
         case .type(let type):
             kind(INVIVO_INJECT_TYPE)
-            entry.reference = try arena.name(try core.wish(type))
+            entry.reference = try arena.name(try core.typeQuery(type))
         case .all(let type):
             kind(INVIVO_INJECT_ALL)
-            entry.reference = try arena.name(try core.wish(type))
+            entry.reference = try arena.name(try core.typeQuery(type))
         case .typeName(let name, let isAll):
             kind(isAll ? INVIVO_INJECT_ALL : INVIVO_INJECT_TYPE)
             entry.reference = try arena.name(name)
@@ -108,7 +108,7 @@ extension Describer {
             var text = injection
             text.place = nil
             kind(INVIVO_INJECT_TEXT)
-            entry.reference = try arena.name(injection.place.map { core.wishName($0) })
+            entry.reference = try arena.name(injection.place.map { core.queryName($0) })
             items = [text]
         case .config(let path, let other, let wanted):
             kind(INVIVO_INJECT_CONFIG)

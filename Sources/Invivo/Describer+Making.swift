@@ -62,10 +62,10 @@ extension Describer {
             entry.value = try value.asInvivo().borrowed(arena, core)
         case .exactly(let type):
             when(INVIVO_WHEN_EXACT)
-            entry.name = try arena.name(try core.wish(type))
+            entry.name = try arena.name(try core.typeQuery(type))
         case .kind(let type):
             when(INVIVO_WHEN_KIND)
-            entry.name = try arena.name(try core.wish(type))
+            entry.name = try arena.name(try core.typeQuery(type))
         case .typeName(let name, let isExact):
             when(isExact ? INVIVO_WHEN_EXACT : INVIVO_WHEN_KIND)
             entry.name = try arena.name(name)

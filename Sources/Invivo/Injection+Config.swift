@@ -46,7 +46,7 @@ public func wired<Value, each Parameter>(
 ) -> Maker<Value> {
     var types: [Any.Type] = []
     for type in repeat (each Parameter).self { types.append(type) }
-    var wanted = wishes(repeat (each Parameter).self)
+    var wanted = typeQueries(repeat (each Parameter).self)
     for (index, injection) in injections.enumerated() where index < wanted.count {
         wanted[index] = injection.placed(in: types[index])
     }

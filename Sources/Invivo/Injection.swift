@@ -57,7 +57,7 @@ public struct Injection {
     /// The class of the receiver, whose converter reads strings of the configuration.
     var place: AnyClass?
     /// The methods that are notified of added and removed candidates of a list.
-    var hears: (added: String, removed: String)?
+    var listeners: (added: String, removed: String)?
 
     init(_ how: How) { self.how = how }
 

@@ -29,14 +29,14 @@ extension InvivoObject {
 
 extension Core {
     /// The name of a type for a lookup. From the first call on, it is declared as a supertype of every matching type.
-    func wish(_ wanted: Any.Type) throws(InvivoError) -> String {
-        let name = wishName(wanted)
+    func typeQuery(_ wanted: Any.Type) throws(InvivoError) -> String {
+        let name = queryName(wanted)
         try spread(wanted, name)
         return name
     }
 
     /// The name under which a type is registered, or will be.
-    func wishName(_ wanted: Any.Type) -> String {
+    func queryName(_ wanted: Any.Type) -> String {
         if let described = registry.withLock({ $0.described[ObjectIdentifier(wanted)] }) {
             return TypeReference(self, invivo_type(bits: described)).name
         }
@@ -46,7 +46,7 @@ extension Core {
     /// Declares a type as a supertype of all matching types.
     func spread(_ wanted: Any.Type, _ name: String) throws(InvivoError) {
         let identity = ObjectIdentifier(wanted)
-        if registry.withLock({ $0.wished[identity] != nil }) { return }
+        if registry.withLock({ $0.queried[identity] != nil }) { return }
         try registering.withLock { _ throws(InvivoError) in
             let types = registry.withLock { registry in
                 registry.types.filter { isKind($0.value.value, of: wanted) && $0.value.name != name }.map(\.key)
@@ -54,14 +54,14 @@ extension Core {
             for bits in types {
                 try call(naming: name) { $0.pointee.type_extend(handle, invivo_type(bits: bits), $1, $2) }
             }
-            registry.withLock { $0.wished[identity] = (wanted, name) }
+            registry.withLock { $0.queried[identity] = (wanted, name) }
         }
     }
 
     /// The names of the known supertypes of a type.
     func supertypes(_ type: Any.Type, but name: String) -> [String] {
         registry.withLock { registry in
-            registry.wished.values.filter { isKind(type, of: $0.type) && $0.name != name }.map(\.name)
+            registry.queried.values.filter { isKind(type, of: $0.type) && $0.name != name }.map(\.name)
         }.sorted()
     }
 }

@@ -18,7 +18,7 @@ public struct Maker<Value, each Argument>: @unchecked Sendable {
 public func wired<Value, First, each Parameter>(
     _ make: @escaping @Sendable (First, repeat each Parameter) throws -> Value, taking first: First.Type
 ) -> Maker<Value, First> {
-    Maker(injections: wishes(repeat (each Parameter).self)) { _, arguments in
+    Maker(injections: typeQueries(repeat (each Parameter).self)) { _, arguments in
         let injected = (repeat try arguments.next((each Parameter).self))
         return try instance(of: make(try arguments.next(First.self), repeat each injected))
     }
@@ -29,7 +29,7 @@ public func wired<Value, First, Second, each Parameter>(
     _ make: @escaping @Sendable (First, Second, repeat each Parameter) throws -> Value, taking first: First.Type,
     _ second: Second.Type
 ) -> Maker<Value, First, Second> {
-    Maker(injections: wishes(repeat (each Parameter).self)) { _, arguments in
+    Maker(injections: typeQueries(repeat (each Parameter).self)) { _, arguments in
         let injected = (repeat try arguments.next((each Parameter).self))
         return try instance(
             of: make(try arguments.next(First.self), try arguments.next(Second.self), repeat each injected))
@@ -41,7 +41,7 @@ public func wired<Value, First, Second, Third, each Parameter>(
     _ make: @escaping @Sendable (First, Second, Third, repeat each Parameter) throws -> Value,
     taking first: First.Type, _ second: Second.Type, _ third: Third.Type
 ) -> Maker<Value, First, Second, Third> {
-    Maker(injections: wishes(repeat (each Parameter).self)) { _, arguments in
+    Maker(injections: typeQueries(repeat (each Parameter).self)) { _, arguments in
         let injected = (repeat try arguments.next((each Parameter).self))
         return try instance(
             of: make(
@@ -51,7 +51,7 @@ public func wired<Value, First, Second, Third, each Parameter>(
 }
 
 /// The injections of parameters, by their types.
-func wishes<each Parameter>(_ types: repeat (each Parameter).Type) -> [Injection] {
+func typeQueries<each Parameter>(_ types: repeat (each Parameter).Type) -> [Injection] {
     var injections: [Injection] = []
     for type in repeat each types { injections.append(.wanted(type)) }
     return injections
@@ -79,7 +79,7 @@ extension Definition {
         _ file: StaticString, _ line: UInt,
         _ direct: @escaping @Sendable (inout Instances) throws -> Void
     ) -> Definition {
-        let making = Draft.Making.factory(wishes(repeat (each Parameter).self)) { _, arguments in
+        let making = Draft.Making.factory(typeQueries(repeat (each Parameter).self)) { _, arguments in
             try instance(of: make(repeat try arguments.next((each Parameter).self)))
         }
         let definition = Definition(Draft(Value.self, scope, isShared: isShared, making, file, line))

@@ -69,10 +69,10 @@ final class Need: @unchecked Sendable {
         switch injection.how {
         case .type(let type):
             entry.how = UInt32(INVIVO_INJECT_TYPE)
-            entry.reference = try arena.name(core.wishName(type))
+            entry.reference = try arena.name(core.queryName(type))
         case .all(let type):
             entry.how = UInt32(INVIVO_INJECT_ALL)
-            entry.reference = try arena.name(core.wishName(type))
+            entry.reference = try arena.name(core.queryName(type))
         case .typeName(let name, let isAll):
             entry.how = UInt32(isAll ? INVIVO_INJECT_ALL : INVIVO_INJECT_TYPE)
             entry.reference = try arena.name(name)
@@ -113,10 +113,10 @@ final class Need: @unchecked Sendable {
 
 extension Injection {
     /// The types that it looks up.
-    var wishes: [Any.Type] {
+    var typeQueries: [Any.Type] {
         switch how {
         case .type(let type), .all(let type): [type]
-        case .provider(let of), .lazy(let of), .weak(let of): of.injection.wishes
+        case .provider(let of), .lazy(let of), .weak(let of): of.injection.typeQueries
         default: []
         }
     }
@@ -126,7 +126,7 @@ extension Core {
     /// Declares the types that the injected properties of a class look up, before the class is registered.
     func announceNeeds(of instances: AnyClass) throws(InvivoError) {
         for need in Need.all(of: instances, self) {
-            for type in need.injection?.wishes ?? [] { try spread(type, wishName(type)) }
+            for type in need.injection?.typeQueries ?? [] { try spread(type, queryName(type)) }
         }
     }
 }

@@ -65,7 +65,7 @@ extension Runtime {
 extension Definition {
     /// One object for each instance of a scope that was registered with `Runtime.scope`.
     public func inScope(_ name: String) -> Definition {
-        saying { draft in
+        with { draft in
             draft.isPlaced = true
             draft.more.append { definition, arena, _ in
                 definition.scope = UInt32(INVIVO_SCOPE_HOST)
@@ -75,7 +75,7 @@ extension Definition {
     }
 
     /// One object for each thread, until the thread ends.
-    public func perThread() -> Definition { saying { $0.scope = .thread } }
+    public func perThread() -> Definition { with { $0.scope = .thread } }
 }
 
 private final class PlaceFinder: Sendable {

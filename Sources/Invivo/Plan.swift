@@ -195,7 +195,7 @@ final class Plan: @unchecked Sendable {
             let isSpoilt = Planning.leave(former)
             Self.release(base, all.count)
             if isSpoilt { return .givenUp }
-            throw told(error, steps[index])
+            throw located(error, steps[index])
         }
         let isSpoilt = Planning.leave(former)
         if isSpoilt {
@@ -215,14 +215,14 @@ final class Plan: @unchecked Sendable {
     }
 
     /// The error of an initializer, with the source location of its definition.
-    private func told(_ error: any Error, _ step: Step) -> InvivoError {
-        var told = InvivoError(error)
-        if told.path.isEmpty {
-            told.path = step.key
-            told.file = step.file
-            told.line = step.line
+    private func located(_ error: any Error, _ step: Step) -> InvivoError {
+        var located = InvivoError(error)
+        if located.path.isEmpty {
+            located.path = step.key
+            located.file = step.file
+            located.line = step.line
         }
-        return told
+        return located
     }
 }
 

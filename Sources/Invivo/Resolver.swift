@@ -117,7 +117,7 @@ extension Core {
     /// The definition of a type that is closest to the calling code, for later lookups. Nil without a definition, or
     /// with several.
     fileprivate func closest(_ type: Any.Type) -> invivo_key? {
-        guard !(type is any Found.Type), let name = try? wish(type) else { return nil }
+        guard !(type is any Found.Type), let name = try? typeQuery(type) else { return nil }
         var key = invivo_key()
         try? call(naming: name) { $0.pointee.key_of_type(handle, $1, nil, UInt32(INVIVO_LOOKUP_OPTIONAL), &key, $2) }
         return key.bits == 0 ? nil : key
@@ -139,7 +139,7 @@ extension Core {
     ) throws(InvivoError) -> Value? {
         try Planning.notice(self)
         var object = invivo_object()
-        let name = try wish(wanted)
+        let name = try typeQuery(wanted)
         let flags = optional ? UInt32(INVIVO_LOOKUP_OPTIONAL) : 0
         try call(naming: name) { $0.pointee.resolve_type(handle, $1, nil, flags, &object, $2) }
         guard object.bits != 0 else { return nil }
@@ -150,7 +150,7 @@ extension Core {
     /// One object of each definition of a type.
     func all<Element>(_ type: Element.Type, exact: Bool) throws(InvivoError) -> [Element] {
         try Planning.notice(self)
-        let name = try wish(type)
+        let name = try typeQuery(type)
         var list = invivo_null()
         let flags = exact ? UInt32(INVIVO_LOOKUP_EXACT) : 0
         try call(naming: name) { $0.pointee.resolve_all(handle, $1, flags, &list, $2) }

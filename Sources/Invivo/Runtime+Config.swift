@@ -118,7 +118,7 @@ extension Runtime {
             guard let data, let value else { return }
             let box = Unmanaged<ConfigBox>.fromOpaque(data).takeUnretainedValue()
             box.core.noting("an observer of the configuration") {
-                try box.hear(InvivoValue(reading: value.pointee, box.core), generation)
+                try box.notify(InvivoValue(reading: value.pointee, box.core), generation)
             }
         }
         options.destroy = { data in
@@ -163,7 +163,7 @@ extension Runtime {
             defer { _ = table.pointee.object_release(handle) }
             return try InvivoValue(reading: invivo_object_value(handle), core)
         }
-        try add(box, try core.wish(type))
+        try add(box, try core.typeQuery(type))
     }
 
     private func add(_ box: ConverterBox, _ name: String) throws(InvivoError) {
@@ -253,11 +253,11 @@ extension ChangeSet {
 /// The user data of a configuration observer in the C ABI.
 private final class ConfigBox: Sendable {
     let core: Core
-    let hear: @Sendable (InvivoValue, UInt64) throws -> Void
+    let notify: @Sendable (InvivoValue, UInt64) throws -> Void
 
-    init(_ core: Core, _ hear: @escaping @Sendable (InvivoValue, UInt64) throws -> Void) {
+    init(_ core: Core, _ notify: @escaping @Sendable (InvivoValue, UInt64) throws -> Void) {
         self.core = core
-        self.hear = hear
+        self.notify = notify
     }
 }
 

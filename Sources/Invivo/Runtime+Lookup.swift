@@ -15,7 +15,7 @@ extension Runtime {
     ) throws(InvivoError) -> Value {
         try Planning.notice(core)
         let optional = type as? any OptionalValue.Type
-        let wanted = try core.wish(optional?.wrapped ?? type)
+        let wanted = try core.typeQuery(optional?.wrapped ?? type)
         let core = core
         let flags =
             (exact ? UInt32(INVIVO_LOOKUP_EXACT) : 0) | (optional == nil ? 0 : UInt32(INVIVO_LOOKUP_OPTIONAL))

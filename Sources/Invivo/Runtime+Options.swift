@@ -170,7 +170,7 @@ final class LogBox: Sendable {
 
     init(_ log: @escaping @Sendable (LogEntry) -> Void) { self.log = log }
 
-    func hear(_ entry: invivo_log_entry) {
+    func handle(_ entry: invivo_log_entry) {
         var fields: [String: InvivoValue] = [:]
         for pair in UnsafeBufferPointer(start: entry.fields, count: Int(entry.field_count)) {
             guard let name = pair.name else { continue }
@@ -253,7 +253,7 @@ extension Runtime.Options {
             raw.log_user_data = Unmanaged.passRetained(LogBox(log)).toOpaque()
             raw.log = { data, entry in
                 guard let data, let entry else { return }
-                Unmanaged<LogBox>.fromOpaque(data).takeUnretainedValue().hear(entry.pointee)
+                Unmanaged<LogBox>.fromOpaque(data).takeUnretainedValue().handle(entry.pointee)
             }
             raw.log_destroy = { data in if let data { Unmanaged<LogBox>.fromOpaque(data).release() } }
         }

@@ -34,19 +34,19 @@ public final class Observer: Sendable {
 /// The user data of an observer in the C ABI.
 private final class ObserverBox<Body: Sendable>: Sendable {
     let core: Core
-    let hear: Body
+    let notify: Body
     let end: @Sendable () -> Void
 
-    init(_ core: Core, _ hear: Body, _ end: @escaping @Sendable () -> Void) {
+    init(_ core: Core, _ notify: Body, _ end: @escaping @Sendable () -> Void) {
         self.core = core
-        self.hear = hear
+        self.notify = notify
         self.end = end
     }
 
     static func of(_ data: UnsafeMutableRawPointer) -> Self { Unmanaged<Self>.fromOpaque(data).takeUnretainedValue() }
 }
 
-private typealias Hearing = @Sendable (Reload) throws -> Void
+private typealias ReloadBody = @Sendable (Reload) throws -> Void
 private typealias FirstReload = @Sendable (Result<UInt64, InvivoError>) throws -> Void
 private typealias Phases = @Sendable (ReloadProgress) throws -> Void
 private typealias Publishing = @Sendable (Bool) -> Void
@@ -71,7 +71,7 @@ extension Runtime {
             let box = ObserverBox<FirstReload>.of(data)
             box.core.noting("an observer of the first reload") {
                 let table = box.core.table
-                try box.hear(
+                try box.notify(
                     error.map {
                         .failure(InvivoError(reading: $0, status: table.pointee.error_code($0), table: table))
                     } ?? .success(generation))
@@ -97,7 +97,7 @@ extension Runtime {
             guard let data, let progress else { return }
             let box = ObserverBox<Phases>.of(data)
             box.core.noting("an observer of phases") {
-                if let progress = ReloadProgress(progress.pointee, box.core.table) { try box.hear(progress) }
+                if let progress = ReloadProgress(progress.pointee, box.core.table) { try box.notify(progress) }
             }
         }
         options.destroy = { data in
@@ -139,7 +139,7 @@ extension Runtime {
     public func observe<T>(
         type: T.Type, _ body: @escaping @Sendable (Reload) throws -> Void
     ) throws(InvivoError) -> Observer {
-        try observe(type: try core.wish(type), body)
+        try observe(type: try core.typeQuery(type), body)
     }
 
     /// Calls `body` after each commit that injected into an object, changed its properties, or replaced it. The observer does not keep the
@@ -166,7 +166,7 @@ extension Runtime {
         var options = invivo_observer_options()
         options.publishing = { data, published in
             guard let data else { return }
-            ObserverBox<Publishing>.of(data).hear(published != 0)
+            ObserverBox<Publishing>.of(data).notify(published != 0)
         }
         options.destroy = { data in
             guard let data else { return }
@@ -201,14 +201,14 @@ extension Runtime {
         var options = subject
         options.reloaded = { data, report in
             guard let data, let report else { return }
-            let box = ObserverBox<Hearing>.of(data)
-            box.core.noting("an observer of reloads") { try box.hear(Reload(report, box.core.table)) }
+            let box = ObserverBox<ReloadBody>.of(data)
+            box.core.noting("an observer of reloads") { try box.notify(Reload(report, box.core.table)) }
         }
         options.destroy = { data in
             guard let data else { return }
-            Unmanaged<ObserverBox<Hearing>>.fromOpaque(data).takeRetainedValue().end()
+            Unmanaged<ObserverBox<ReloadBody>>.fromOpaque(data).takeRetainedValue().end()
         }
-        return try observe(&options, ObserverBox<Hearing>(core, body, end))
+        return try observe(&options, ObserverBox<ReloadBody>(core, body, end))
     }
 
     private func observe<Body>(

@@ -204,8 +204,8 @@ extension String: SectionLeaf {
 
     /// The string of a variable, as it is in the environment.
     fileprivate static func read(_ value: InvivoValue, _ decoder: SectionDecoder, _ path: [String]) -> String {
-        let said = decoder.variable(path) ?? value
-        return decoder.leaf(said == .null ? value : said, path, "a string", or: "") {
+        let variable = decoder.variable(path) ?? value
+        return decoder.leaf(variable == .null ? value : variable, path, "a string", or: "") {
             if case .string(let text) = $0 { text } else { nil }
         }
     }

@@ -199,7 +199,7 @@ extension Core {
     func described<Instance>(_ type: ObjectType<Instance>) throws(InvivoError) -> invivo_type {
         try announceNeeds(of: Instance.self)
         for need in type.needs {
-            for wish in need.injection.wishes { try spread(wish, wishName(wish)) }
+            for query in need.injection.typeQueries { try spread(query, queryName(query)) }
         }
         let identity = ObjectIdentifier(Instance.self)
         return try registering.withLock { _ throws(InvivoError) in

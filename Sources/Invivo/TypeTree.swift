@@ -19,7 +19,7 @@ extension TypeBox {
                 }
                 return answering(box.core.table, error) {
                     guard let name = try box.keyName?(object) else { return }
-                    out.pointee = try LentText.lend(name)
+                    out.pointee = try BorrowedText.lend(name)
                 }
             }
         }
@@ -67,7 +67,7 @@ final class ChildrenWalk {
 }
 
 /// A string that a callback returns, and that its caller copies immediately.
-enum LentText {
+enum BorrowedText {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key) { text in free(text) }

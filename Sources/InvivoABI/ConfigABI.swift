@@ -97,14 +97,14 @@ public func invivo_changes_configure(
         let path = try ConfigPath.checked(try text(path, "path"))
         var node: ConfigNode?
         if let value {
-            let said = try Value(borrowing: value.pointee)
-            guard !path.isEmpty || said.kind == .map else {
-                throw Failure(.argument, "expected a map for the whole configuration, got \(said.withKind)")
+            let configured = try Value(borrowing: value.pointee)
+            guard !path.isEmpty || configured.kind == .map else {
+                throw Failure(.argument, "expected a map for the whole configuration, got \(configured.withKind)")
             }
-            guard !said.holdsReference, said.kind != .type else {
+            guard !configured.holdsReference, configured.kind != .type else {
                 throw Failure(.type, "the configuration is data, and the value leads to an object", path: path)
             }
-            node = ConfigNode(said)
+            node = ConfigNode(configured)
         }
         changes.set.configure(path, node)
         changes.note(.configure, path)
@@ -255,7 +255,7 @@ public func invivo_convert(
         guard let out else { throw Failure(.argument, "out is NULL") }
         let found = try Container.find(runtime.bits, .runtime).registry.converters.converter(
             try text(converter, "converter"))
-        guard case .string(let said) = try Value(borrowing: invivo_string_n(given, length)) else { return }
-        out.pointee = try found.value(said, TextFormat()).owned()
+        guard case .string(let text) = try Value(borrowing: invivo_string_n(given, length)) else { return }
+        out.pointee = try found.value(text, TextFormat()).owned()
     }
 }

@@ -66,8 +66,8 @@ private func processor(_ pointer: UnsafePointer<invivo_processor>?, _ engine: En
     if let function = given.process {
         process = { [weak engine] definition throws(Failure) in
             guard let engine else { throw Failure(.closed, "the runtime is closed") }
-            return try visit(definition, engine) { (lent, changes, error) in
-                function(lent, changes, owner.userData, error)
+            return try visit(definition, engine) { (borrowed, changes, error) in
+                function(borrowed, changes, owner.userData, error)
             }
         }
     }
@@ -84,9 +84,9 @@ private func visit(
     let changes = OpenChanges(engine, visiting: definition)
     let bits = try changes.open()
     defer { changes.close() }
-    let box = LentDefinition()
-    var lent = box.lend(definition)
-    try CallbackResult.run("the process function") { error in call(&lent, invivo_changes(bits: bits), error) }
+    let box = BorrowedDefinition()
+    var borrowed = box.lend(definition)
+    try CallbackResult.run("the process function") { error in call(&borrowed, invivo_changes(bits: bits), error) }
     withExtendedLifetime(box) {}
     guard let replacement = changes.set.definitions.last else { return definition }
     return replacement.with { body in

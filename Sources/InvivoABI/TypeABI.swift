@@ -139,8 +139,8 @@ public func invivo_property_read(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let property = try described(type, try text(property, "property"))
-        guard case .string(let said) = try Value(borrowing: invivo_string_n(given, length)) else { return }
-        out.pointee = try PropertyText.value(said, of: property).owned()
+        guard case .string(let text) = try Value(borrowing: invivo_string_n(given, length)) else { return }
+        out.pointee = try PropertyText.value(text, of: property).owned()
     }
 }
 
@@ -150,10 +150,7 @@ private func described(_ type: invivo_type, _ path: String) throws(Failure) -> P
     let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     var property = try type.property(named: names[0]).property
     for name in names.dropFirst() {
-        let isNamed = { (field: Property) in
-            field.name.isSameName(as: name) || field.was.contains(where: name.isSameName(as:))
-        }
-        guard let field = property.fields.first(where: isNamed) else {
+        guard let field = property.fields.property(named: name) else {
             throw property.unknownField(name, path: path)
         }
         property = field

@@ -30,9 +30,9 @@ struct ApplicationStart {
     }
 
     func run(_ specs: [SpecSource]) throws(Failure) {
-        let said = try read(specs)
-        var whole = said.wiring
-        for document in said.documents { whole.openBelow(document) }
+        let input = try read(specs)
+        var whole = input.wiring
+        for document in input.documents { whole.openBelow(document) }
         do throws(Failure) { try engine.commit(whole) } catch {
             // The documents of a set that failed are closed. They are read again, for sets of their own.
             guard !waits, let again = try? read(specs) else { throw error }
@@ -47,12 +47,12 @@ struct ApplicationStart {
 
     /// Checks the application without creating objects. Throws all errors, or returns the wiring that it would have.
     func check(_ specs: [SpecSource]) throws(Failure) -> WiringFacts? {
-        let said = try read(specs)
-        var whole = said.wiring
-        if !waits { for document in said.documents { whole.openBelow(document) } }
+        let input = try read(specs)
+        var whole = input.wiring
+        if !waits { for document in input.documents { whole.openBelow(document) } }
         var found = engine.examine(whole)
         if !waits && !found.failures.isEmpty {
-            for other in wiringFailures(said.wiring) + documentFailures(said.outlines, said.documents)
+            for other in wiringFailures(input.wiring) + documentFailures(input.outlines, input.documents)
             where !found.failures.contains(where: other.isSame(as:)) {
                 found.failures.append(other)
             }

@@ -118,9 +118,9 @@ public struct Failure: Error, Sendable {
     public static func gathered(_ failures: [Failure], omitted: Int = 0) -> Failure? {
         guard var first = failures.first else { return nil }
         for failure in failures.dropFirst() {
-            let told = failure.told.prefix(most - 1 - first.others.count)
-            first.others += told
-            first.omitted += failure.told.count - told.count + failure.omitted
+            let shown = failure.withOthers.prefix(most - 1 - first.others.count)
+            first.others += shown
+            first.omitted += failure.withOthers.count - shown.count + failure.omitted
             first.depth = max(first.depth, failure.depth)
         }
         first.omitted += omitted
@@ -143,14 +143,23 @@ public struct Failure: Error, Sendable {
         return failure
     }
 
-    /// This failure and the others, each alone; the last one may state the number of omitted ones.
-    public var all: [Failure] {
-        guard omitted > 0 else { return told }
-        let rest = "and \(omitted) more error\(omitted == 1 ? "" : "s")"
-        return told + [Failure(code, rest, at: Location(file: location.file))]
+    /// Adds a key and its source location to a failure without them.
+    public func named(_ key: String, _ location: Location) -> Failure {
+        var named = self
+        if named.path.isEmpty { named.path = key }
+        if named.location.file.isEmpty { named.location = location }
+        return named
     }
 
-    private var told: [Failure] {
+    /// This failure and the others, each alone; the last one may state the number of omitted ones.
+    public var all: [Failure] {
+        guard omitted > 0 else { return withOthers }
+        let rest = "and \(omitted) more error\(omitted == 1 ? "" : "s")"
+        return withOthers + [Failure(code, rest, at: Location(file: location.file))]
+    }
+
+    /// This failure alone, followed by the others.
+    private var withOthers: [Failure] {
         guard !others.isEmpty || omitted > 0 else { return [self] }
         var alone = self
         alone.others = []

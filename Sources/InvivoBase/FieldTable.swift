@@ -42,7 +42,7 @@ public struct FieldTable: Sendable {
             if isRequired { required.insert(properties.count) }
             properties.append(found.property)
         }
-        reader.requireDistinct(properties.flatMap { [$0.name] + $0.was }, path: path) {
+        reader.requireDistinct(properties.flatMap(\.names), path: path) {
             "the field name '\($0)' is used twice (former names count)"
         }
         if let failure = Failure.gathered(reader.problems) { throw failure }
@@ -58,9 +58,7 @@ public struct FieldTable: Sendable {
     public func isRequired(_ index: Int) -> Bool { required.contains(index) }
 
     /// The field with this name or former name.
-    public func index(named name: String) -> Int? {
-        properties.firstIndex { $0.name.isSameName(as: name) || $0.was.contains(where: name.isSameName(as:)) }
-    }
+    public func index(named name: String) -> Int? { properties.index(named: name) }
 
     /// Writes the values of all fields to zeroed memory of `size` bytes.
     public func write(_ values: [Value], to memory: UnsafeMutableRawPointer) {

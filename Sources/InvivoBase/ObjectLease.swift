@@ -17,13 +17,3 @@ public final class ObjectLease: Sendable {
 
     deinit { _ = ObjectTable.release(bits) }
 }
-
-extension Failure {
-    /// The error for a lease too many on one object.
-    public static func exhausted(path: String = "") -> Failure {
-        Failure(
-            .tooLarge,
-            "the object has 2,147,483,648 leases and takes no more: a holder does not release its leases",
-            path: path)
-    }
-}

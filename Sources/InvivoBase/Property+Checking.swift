@@ -124,11 +124,7 @@ extension Property {
         var found: [Value?] = Array(repeating: nil, count: fields.count)
         var given: [Int: String] = [:]
         for pair in pairs {
-            guard
-                let index = fields.firstIndex(where: {
-                    $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
-                })
-            else {
+            guard let index = fields.index(named: pair.name) else {
                 problems.append(unknownField(pair.name, path: pair.name))
                 continue
             }

@@ -80,7 +80,7 @@ extension Property {
         case (.map, .map(let pairs)) where isNested && isField:
             .map(
                 pairs.map { pair in
-                    (pair.name, fields.first { $0.name.isSameName(as: pair.name) }?.shown(pair.value) ?? pair.value)
+                    (pair.name, fields.property(named: pair.name)?.shown(pair.value) ?? pair.value)
                 })
         default: exact
         }

@@ -70,7 +70,7 @@ extension Property {
         case (.string, .string(let text)): fill(location, with: Array(text.utf8), reserving: 1)
         case (.bytes, .bytes(let bytes)), (.string, .bytes(let bytes)): fill(location, with: bytes, reserving: 0)
         case (.map, .map(let pairs)):
-            for pair in pairs { fields.first { $0.name.isSameName(as: pair.name) }?.write(pair.value, to: location) }
+            for pair in pairs { fields.property(named: pair.name)?.write(pair.value, to: location) }
         default: break
         }
     }

@@ -29,7 +29,7 @@ struct PropertyTable {
     ) -> (properties: [Property], copies: UnsafePointer<invivo_property>?) {
         let entries = reader.versionedElements(pointer, count, least: Self.least, "properties", path: path)
         let result = entries.enumerated().compactMap { property($1, $0, path: path, &reader) }
-        reader.requireDistinct(result.flatMap { [$0.property.name] + $0.property.was }, path: path) {
+        reader.requireDistinct(result.flatMap(\.property.names), path: path) {
             "the property name '\($0)' is used twice (former names count)"
         }
         return (result.map(\.property), reader.store.table(result.map(\.copy)))

@@ -106,6 +106,8 @@ public final class Property: Sendable {
         if case .field = access { return true }
         return false
     }
+    /// The name, followed by the former names.
+    public var names: [String] { [name] + was }
     public var isEnumeration: Bool { !choices.isEmpty }
     public var isNested: Bool { !fields.isEmpty }
 
@@ -168,6 +170,16 @@ public final class Property: Sendable {
     }
 
     var readOnlyFailure: Failure { Failure(.readOnly, "'\(name)' cannot be set: it is read only", path: name) }
+}
+
+extension [Property] {
+    /// The index of the property with this name or former name. Both are distinct in a table.
+    public func index(named name: String) -> Int? {
+        firstIndex { $0.name.isSameName(as: name) || $0.was.contains(where: name.isSameName(as:)) }
+    }
+
+    /// The property with this name or former name.
+    public func property(named name: String) -> Property? { index(named: name).map { self[$0] } }
 }
 
 extension Property {

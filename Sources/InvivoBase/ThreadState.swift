@@ -121,7 +121,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         iv_at_thread_exit { thread in
             guard let thread else { return }
             // Thread-local objects end while the thread can still run any code.
-            if thread.pointee.id != 0 { ThreadEnd.hear(thread.pointee.id) }
+            if thread.pointee.id != 0 { ThreadEnd.handler(thread.pointee.id) }
             Readers.leaveAll(thread)
             ObjectTable.returnMagazine(thread)
         }
@@ -131,7 +131,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
 
 /// Handles the end of threads that have used a runtime; set once by InvivoWiring, before the first of them.
 public enum ThreadEnd {
-    public static var hear: @convention(c) (UInt64) -> Void {
+    public static var handler: @convention(c) (UInt64) -> Void {
         get { iv_thread_ended() }
         set { iv_set_thread_ended(newValue) }
     }
@@ -174,15 +174,6 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
     }
 }
 
-extension Failure {
-    /// Fails inside a host function that may be called under any lock.
-    public static func refuseWhileAsking() throws(Failure) {
-        guard iv_thread().pointee.asking > 0 else { return }
-        throw Failure(
-            .inCallback, "is_current must not call the runtime: it may be called with a lock of the runtime held")
-    }
-}
-
 extension UnsafeMutablePointer where Pointee == iv_thread {
     /// Runs host code that may not call the runtime with this tag, on a thread that is not inside that runtime.
     public func barred<Result>(from tag: UInt64, _ body: () -> Result) -> Result {
@@ -192,26 +183,6 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         pointee.reader = nil
         defer { pointee.barred = 0 }
         return body()
-    }
-}
-
-extension Failure {
-    /// Fails on a thread that runs a rule of the runtime with this tag.
-    public static func refuseInRule(of tag: UInt64) throws(Failure) {
-        if iv_thread().pointee.barred == tag && tag != 0 { throw inRule }
-    }
-
-    /// Fails on a thread that runs a rule, of any runtime.
-    static func refuseInRules() throws(Failure) { if isInRule { throw inRule } }
-
-    /// Whether the calling thread runs a rule.
-    static var isInRule: Bool { iv_thread().pointee.barred != 0 }
-
-    private static var inRule: Failure {
-        Failure(
-            .inCallback,
-            "a rule must not call its runtime, nor use change sets, pools or sources: it decides by the values that it receives"
-        )
     }
 }
 

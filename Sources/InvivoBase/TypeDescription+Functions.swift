@@ -37,7 +37,7 @@ extension TypeDescription {
         /// Whether objects are prepared, started, set up, or ended.
         public var haveLife: Bool { start != nil || prepare != nil || finalize != nil || areEnded }
         /// Whether kept objects are called after a commit.
-        public var areToldOfCommits: Bool { refresh != nil || finalize != nil }
+        public var areNotifiedOfCommits: Bool { refresh != nil || finalize != nil }
 
         /// Whether a hook runs when all objects that were created together are complete.
         public var hasCompletionHook: Bool { didInject != nil || takeRuntime != nil }

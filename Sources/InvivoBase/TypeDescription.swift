@@ -75,6 +75,9 @@ public final class TypeDescription: Sendable {
         try HandleTable.require(bits, .type, as: TypeDescription.self)
     }
 
+    /// Whether it is nothing but a block, of which no instance is created.
+    public var isBlockOnly: Bool { size == 0 && functions.make == nil }
+
     /// Whether this is the type of this name, or a subtype of it.
     public func isKind(of name: String) -> Bool {
         name.isSameName(as: self.name) || supertypes.contains { $0.isSameName(as: name) }

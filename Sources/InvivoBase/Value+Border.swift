@@ -139,12 +139,12 @@ extension Value {
         _ values: [Value], _ body: (UnsafePointer<invivo_value>?, Int) -> Result
     ) -> Result {
         guard !values.isEmpty else { return body(nil, 0) }
-        return withUnsafeTemporaryAllocation(of: invivo_value.self, capacity: values.count) { lent in
+        return withUnsafeTemporaryAllocation(of: invivo_value.self, capacity: values.count) { borrowed in
             for (index, value) in values.enumerated() {
-                lent.initializeElement(at: index, to: value.cValue(owned: false))
+                borrowed.initializeElement(at: index, to: value.cValue(owned: false))
             }
-            defer { for value in lent { dispose(value, owned: false) } }
-            return withExtendedLifetime(values) { body(UnsafePointer(lent.baseAddress), lent.count) }
+            defer { for value in borrowed { dispose(value, owned: false) } }
+            return withExtendedLifetime(values) { body(UnsafePointer(borrowed.baseAddress), borrowed.count) }
         }
     }
 

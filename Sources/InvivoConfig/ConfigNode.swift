@@ -71,9 +71,9 @@ public struct ConfigNode: Sendable {
 
     /// Merges two maps; for all other content the later node wins.
     private func merged(with later: ConfigNode) -> ConfigNode {
-        guard let map, let said = later.map else { return later }
+        guard let map, let laterMap = later.map else { return later }
         var editor = ConfigMap.Editor(map)
-        for (name, node) in said {
+        for (name, node) in laterMap {
             if let index = map.index(of: name) {
                 editor.replace(at: index, by: map.node(at: index).merged(with: node))
             } else {

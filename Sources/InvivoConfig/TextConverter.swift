@@ -52,9 +52,9 @@ public final class TextConverter: Sendable {
     /// strings.
     public func value(of node: ConfigNode, _ format: TextFormat) throws(Failure) -> Value? {
         if let reader {
-            let said = node.value
-            guard !said.isNull else { return .null }
-            do throws(Failure) { return try reader(said) } catch {
+            let given = node.value
+            guard !given.isNull else { return .null }
+            do throws(Failure) { return try reader(given) } catch {
                 throw Failure.gathered(error.all.map { node.located($0, expected) }) ?? error
             }
         }
@@ -200,9 +200,7 @@ extension ConfigNode {
         case .map(let map):
             var values: [(name: String, value: Value)] = []
             for pair in map {
-                let field = property?.fields.first {
-                    $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
-                }
+                let field = property?.fields.property(named: pair.name)
                 let name = field.flatMap { Taker.property($0).converter }
                 do throws(Failure) {
                     values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))

@@ -29,6 +29,11 @@ extension Definition {
             && Self.areSame(a.after, b.after) && Self.areSame(a.afterAll, b.afterAll)
     }
 
+    /// Whether the base values that change sets have set are the same.
+    public func hasSameBase(as other: Definition) -> Bool {
+        base.count == other.base.count && base.allSatisfy { other.base[$0.key]?.isSame(as: $0.value) == true }
+    }
+
     /// Joins two equal definitions, of which one is not shared yet: their user data is owned once.
     public func join(_ other: Definition) {
         if let own = body.keepAlive, let kept = other.body.keepAlive { own.join(kept) }

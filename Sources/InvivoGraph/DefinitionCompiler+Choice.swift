@@ -14,7 +14,7 @@ extension DefinitionCompiler {
         }
         guard let index = choice.options.firstIndex(where: { $0.when.fits(value) }) else {
             let failure = noOption(value, choice.options.map(\.when), definition, at: placeOfValue(choice.chooser))
-            tell(node(of: choice.chooser)?.masked(failure, expected: "the value of an option") ?? failure)
+            report(node(of: choice.chooser)?.masked(failure, expected: "the value of an option") ?? failure)
             return nil
         }
         // Options that are not selected now must be defined, too.
@@ -54,7 +54,7 @@ extension DefinitionCompiler {
             if definitions.definition(of: key) != nil { return key }
         }
         let failure = noDefinition(name, definitions.knownKeys(), definition, at: placeOfValue(chooser))
-        tell(node(of: chooser)?.masked(failure, expected: "the name of a definition") ?? failure)
+        report(node(of: chooser)?.masked(failure, expected: "the name of a definition") ?? failure)
         return nil
     }
 

@@ -66,7 +66,7 @@ extension DefinitionCompiler {
         do throws(Failure) { return .value(try node.value(for: taker, config.converter)) } catch {
             for one in error.all {
                 let at = one.location.line > 0 || !one.location.file.isEmpty ? one.location : node.location
-                tell(Failure(one.code, "\(site): \(one.message)", path: definition.key, at: at))
+                report(Failure(one.code, "\(site): \(one.message)", path: definition.key, at: at))
             }
             return .arguments
         }
@@ -151,7 +151,7 @@ extension DefinitionCompiler {
             let at = one.location.line > 0 || !one.location.file.isEmpty ? one.location : definition.location
             let failure = Failure(
                 one.code, "\(site) of '\(definition.key)': \(one.message)", path: path, at: at, cause: nil)
-            tell(failure, value: "\(path)\0\(at.text)\0\(one.message)")
+            report(failure, value: "\(path)\0\(at.text)\0\(one.message)")
         }
         return .arguments
     }

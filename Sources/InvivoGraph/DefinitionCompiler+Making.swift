@@ -151,8 +151,8 @@ extension DefinitionCompiler {
                 }
                 references.notifiedLists.insert("the property '\(name)'")
                 return .candidates(
-                    property: type.description.index(of: property), ids, added: try hearer(listeners.added, type),
-                    removed: try hearer(listeners.removed, type))
+                    property: type.description.index(of: property), ids, added: try listener(listeners.added, type),
+                    removed: try listener(listeners.removed, type))
             }
             compiled = try compiled.constant { value throws(Failure) in
                 do throws(Failure) { return try property.check(value) } catch {
@@ -178,7 +178,7 @@ extension DefinitionCompiler {
     }
 
     /// A method that takes one object.
-    func hearer(_ name: String, _ type: ObjectType) throws(Failure) -> Int {
+    func listener(_ name: String, _ type: ObjectType) throws(Failure) -> Int {
         let method = try type.description.method(named: name)
         guard method.signature.parameters.count == 1 else {
             throw Failure(

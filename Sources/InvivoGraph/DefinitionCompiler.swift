@@ -38,11 +38,11 @@ struct DefinitionCompiler {
     }
 
     mutating func fail(_ code: Status, _ message: String) {
-        tell(Failure(code, message, path: definition.key, at: definition.location))
+        report(Failure(code, message, path: definition.key, at: definition.location))
     }
 
     /// Reports an error. `value` identifies the value of a document that caused it.
-    mutating func tell(_ failure: Failure, value: String? = nil) {
+    mutating func report(_ failure: Failure, value: String? = nil) {
         errors.append(RecipeCompiler.Error(id: definition.id, failure: failure, value: value))
     }
 
@@ -334,8 +334,8 @@ struct DefinitionCompiler {
         func property(_ injection: Injection) -> String? {
             injection.name.flatMap { try? type.description.property(named: $0).property.name }
         }
-        let said = Set(own.compactMap(property))
-        return type.needs.filter { need in property(need).map { !said.contains($0) } ?? true }
+        let injected = Set(own.compactMap(property))
+        return type.needs.filter { need in property(need).map { !injected.contains($0) } ?? true }
     }
 
     func recipe(

@@ -45,7 +45,7 @@ public protocol Configuration: AnyObject, Sendable {
     /// Applies the values of the documents to a new object, in the object's domain.
     func configure(_ object: Record) throws(Failure)
     /// Values for properties that only take effect when an object is created, by property index.
-    var atMaking: [Int: Value] { get }
+    var atCreation: [Int: Value] { get }
 }
 
 let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)
@@ -142,8 +142,8 @@ public final class Chunk: @unchecked Sendable {
     func ownRecipe(_ index: Int) -> Recipe? { recipes[index] }
 
     func set(_ recipe: Recipe?, at index: Int) {
-        let isSaid = recipe.map { recipe in slots[index]?.isMade(by: recipe) ?? false } ?? true
-        recipes[index] = isSaid ? nil : recipe
+        let isInSlot = recipe.map { recipe in slots[index]?.isMade(by: recipe) ?? false } ?? true
+        recipes[index] = isInSlot ? nil : recipe
     }
 
     func set(_ block: Block?, at index: Int) {

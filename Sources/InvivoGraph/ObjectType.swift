@@ -95,7 +95,7 @@ public final class ObjectType: @unchecked Sendable {
     /// Whether its objects acquire something when they are started and release it when they are stopped.
     public var canBeExclusive: Bool { description.functions.start != nil && description.functions.stop != nil }
     /// Whether it is nothing but a block, of which no instance is created.
-    public var isBlockOnly: Bool { description.size == 0 && description.functions.make == nil }
+    public var isBlockOnly: Bool { description.isBlockOnly }
     /// Whether it is a block with values.
     public var hasOnlyValues: Bool { isBlockOnly && description.blockSize > 0 }
 }

@@ -79,20 +79,3 @@ public final class Processor: Sendable {
         return answer.bits
     }
 }
-
-extension Recipe {
-    /// Whether it creates objects, which can be decorated.
-    var isDecorable: Bool {
-        guard !isAbstract else { return false }
-        switch maker {
-        case .initializer, .factory, .method: return true
-        case .constant, .alias, .choice, .block, .abstract, .dormant: return false
-        }
-    }
-
-    /// The target of an alias.
-    public var aliased: UInt32? {
-        if case .alias(let target) = maker { return target }
-        return nil
-    }
-}

@@ -259,6 +259,21 @@ public final class Recipe: Sendable {
         return kept
     }
 
+    /// Whether it creates objects, which can be decorated.
+    var isDecorable: Bool {
+        guard !isAbstract else { return false }
+        switch maker {
+        case .initializer, .factory, .method: return true
+        case .constant, .alias, .choice, .block, .abstract, .dormant: return false
+        }
+    }
+
+    /// The target of an alias.
+    public var aliased: UInt32? {
+        if case .alias(let target) = maker { return target }
+        return nil
+    }
+
     private var allSteps: [Step] { before + steps + after + afterAll }
 
     /// The keys whose objects are injected after the initializer. A reload injects their new objects into an existing instance.

@@ -13,7 +13,7 @@ protocol FileWorld: AnyObject {
     func watch(_ directory: String, files: Bool) -> WatchAnswer
     func unwatch(_ watch: Int32)
     /// Passes on the received events, in order. Returns false when events remain for the next call.
-    func drain(_ heard: (WatchEvent) -> Void) -> Bool
+    func drain(_ handle: (WatchEvent) -> Void) -> Bool
     /// The state of the file that a path leads to.
     func signature(_ path: String) -> FileSignature
     /// The entry at a path itself; symbolic links are not followed.

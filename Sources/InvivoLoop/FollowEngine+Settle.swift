@@ -35,7 +35,7 @@ extension FollowEngine {
         if let due = settled(group, waitsForWriter, now) {
             if due <= now { ready += group } else { wake(at: due) }
         }
-        for file in ready where !tell(file, now, &outcome) { wake(at: now + maximum) }
+        for file in ready where !report(file, now, &outcome) { wake(at: now + maximum) }
         outcome.bursts.sort { $0.id.number < $1.id.number }
         outcome.troubles += watches.takeTroubles()
         return outcome
@@ -72,7 +72,7 @@ extension FollowEngine {
     }
 
     /// Returns false when the file was just removed: it may still be created again.
-    private func tell(_ file: Followed, _ now: UInt64, _ outcome: inout Outcome) -> Bool {
+    private func report(_ file: Followed, _ now: UInt64, _ outcome: inout Outcome) -> Bool {
         guard var change = pending[file.id] else { return true }
         let signature = change.seenIn == round ? change.seen : world.signature(file.path)
         if signature.kind == .missing && change.seen.kind != .missing {
@@ -93,7 +93,7 @@ extension FollowEngine {
         // A dangling link is no removed file: its reader reports the error.
         let isGone = signature.kind == .missing && !signature.isLink
         if isGone {
-            if file.told.kind != .missing {
+            if file.reported.kind != .missing {
                 outcome.troubles.append(
                     Failure(
                         .notFound, "the file was removed; its last content stays in effect until it is back",
@@ -107,7 +107,7 @@ extension FollowEngine {
                     lastEventNs: change.last,
                     size: signature.kind == .file ? signature.size : .max))
         }
-        file.told = signature
+        file.reported = signature
         file.putOffSince = 0
         file.isUnread = false
         pending[file.id] = nil

@@ -54,7 +54,7 @@ final class FollowEngine {
         }
         followed[file.id] = file
         watches.add(file.id, path)
-        file.told = world.signature(path)
+        file.reported = world.signature(path)
         return file.id
     }
 
@@ -187,7 +187,7 @@ final class FollowEngine {
             guard pending[file.id] == nil, isSweep || !isWatched else { continue }
             let signature = world.signature(file.path)
             // Where events are available, they cover changes within one tick of the file system's clock.
-            let isSame = isWatched ? signature == file.told : file.isUnchanged(signature)
+            let isSame = isWatched ? signature == file.reported : file.isUnchanged(signature)
             let isUnread = isSweep && file.isUnread
             if isSweep && !isWatched { watches.walk(file.id) }
             guard !isSame || isUnread else { continue }

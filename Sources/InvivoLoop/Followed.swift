@@ -5,7 +5,7 @@ final class Followed {
     /// The path as it was given, for messages.
     let shown: String
     /// The state that was last reported, or found when following began.
-    var told = FileSignature()
+    var reported = FileSignature()
     /// The time since which a change is deferred because the file is being written; 0 without one.
     var putOffSince: UInt64 = 0
     /// The reported content could not be read for lack of descriptors or memory: the next check reports it again.
@@ -21,7 +21,7 @@ final class Followed {
 
     /// Whether a check found no change. A fresh signature proves that only if no event announced a change.
     func isUnchanged(_ signature: FileSignature) -> Bool {
-        signature == told && !told.isFresh
+        signature == reported && !reported.isFresh
     }
 }
 

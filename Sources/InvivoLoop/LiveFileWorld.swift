@@ -64,7 +64,7 @@ final class LiveFileWorld: FileWorld {
     }
 
     /// At most 16 buffers at a time, so that a busy directory does not keep the loop from everything else.
-    func drain(_ heard: (WatchEvent) -> Void) -> Bool {
+    func drain(_ handle: (WatchEvent) -> Void) -> Bool {
         guard descriptor >= 0 else { return true }
         for _ in 0..<16 {
             let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -75,7 +75,7 @@ final class LiveFileWorld: FileWorld {
                 let start = offset + MemoryLayout<inotify_event>.size
                 let end = start + Int(event.len)
                 let name = UnsafeRawBufferPointer(rebasing: buffer[start..<end]).prefix { $0 != 0 }
-                heard(
+                handle(
                     WatchEvent(
                         watch: event.wd, changes: WatchEvent.Changes(rawValue: event.mask),
                         name: String(decoding: name, as: UTF8.self)))

@@ -29,7 +29,7 @@ final class Announcer: Sendable {
     // MARK: reloads
 
     /// Logs and counts a reload, and notifies the observers.
-    func tell(_ attempt: Attempt) {
+    func notify(_ attempt: Attempt) {
         let report = attempt.report
         let (warnings, isRepeated) = state.locked { $0.logged.news(of: attempt) }
         for warning in warnings { container.log(.warning, warning.text) }
@@ -48,7 +48,7 @@ final class Announcer: Sendable {
             state.lastFailure = report.failure ?? attempt.refused
             state.history.append(entry)
         }
-        observers.tell(report, attempt.changed)
+        observers.notify(report, attempt.changed)
     }
 
     /// For close. Drops the kept reports, too.

@@ -136,7 +136,7 @@ final class Commit {
         let isAbandoned = progress.abandonment.isBegun
         if isAbandoned || state.locked({ $0.isStuck }) { restores.add(plan.tuned.map(\.id)) }
         if isAbandoned { build.releaseBuilds(in: former) }
-        failure.others += build.stopCommit(isApart: isAbandoned)
+        failure.others += build.stopCommit(isDetached: isAbandoned)
         let cells = plan.steps.created
         state.locked { $0.isOver = true }
         let stuck = setups?.stuck ?? []
@@ -235,13 +235,13 @@ final class Commit {
             var undo = undo
             var found: [Failure] = []
             guard let domain else {
-                failures += container.apart(over: visible) { undo.run() }
+                failures += container.detached(over: visible) { undo.run() }
                 continue
             }
             do throws(Failure) {
                 let overdue = Job.Overdue.left(state.locked { $0.leases }, progress.abandonment)
                 try container.domains.run(in: domain, timeout: timeout, overdue: overdue) { [self] _ throws(Failure) in
-                    found = container.apart(over: visible) { undo.run() }
+                    found = container.detached(over: visible) { undo.run() }
                 }
                 failures += found
             } catch { failures.append(error) }
@@ -255,9 +255,9 @@ final class Commit {
     private func notUndone(_ failures: [Failure]) -> [Failure] {
         if !failures.isEmpty { state.locked { $0.isStuck = true } }
         return failures.map { failure in
-            var told = failure
-            told.message = "could not be undone: \(failure.message)"
-            return told
+            var described = failure
+            described.message = "could not be undone: \(failure.message)"
+            return described
         }
     }
 
@@ -434,7 +434,7 @@ final class Commit {
             }
             let quotes = ContentQuoting.isAllowed
             let body: (Deadline?) throws(Failure) -> Void = { [container, build] deadline throws(Failure) in
-                try container.apart(over: build) { () -> Result<Void, Failure> in
+                try container.detached(over: build) { () -> Result<Void, Failure> in
                     ContentQuoting.allowed(quotes) { Result { () throws(Failure) in try visit(deadline) } }
                 }.get()
             }

@@ -38,7 +38,7 @@ final class DomainVisits: Sendable {
         for domain in domains {
             guard let notices = domain.notices else { continue }
             if domain.isCurrent {
-                container.apart { notices.end() }
+                container.detached { notices.end() }
             } else {
                 container.domains.post(to: domain) { notices.end() }
             }

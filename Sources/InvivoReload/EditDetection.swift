@@ -46,7 +46,7 @@ final class EditDetection: Sendable {
             }
         }
         detected(begun, numbers)
-        observers.tell(.unchanged, of: ended, "")
+        observers.notify(.unchanged, of: ended, "")
     }
 
     /// On the loop thread: these documents become a change set. Returns the numbers of its reload. Edits that are still pending begin
@@ -80,7 +80,7 @@ final class EditDetection: Sendable {
     /// A document was closed.
     func forget(_ document: Document) {
         let ended = state.locked { $0.remove([document]) }
-        observers.tell(.unchanged, of: ended, document.name)
+        observers.notify(.unchanged, of: ended, document.name)
     }
 
     /// For close: the numbers of the reloads that do not take place.
@@ -92,6 +92,6 @@ final class EditDetection: Sendable {
     }
 
     private func detected(_ documents: [Document], _ numbers: ReloadNumbers) {
-        for document in documents { observers.tell(.detected, of: numbers, document.name) }
+        for document in documents { observers.notify(.detected, of: numbers, document.name) }
     }
 }

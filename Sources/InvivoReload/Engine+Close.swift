@@ -82,8 +82,8 @@ extension Engine {
     /// Notifies observers of phases that reloads do not take place any more.
     private func refuse(_ pending: [ChangeSet]) {
         let closed = Failure(.closed, "the runtime is closing")
-        for set in pending { announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, closed) }
-        announcer.phases.tell(.refused, of: documents.takeDetected(), "", closed)
+        for set in pending { announcer.phases.notify(.refused, of: set.numbers, set.cause(besides: []).text, closed) }
+        announcer.phases.notify(.refused, of: documents.takeDetected(), "", closed)
     }
 
     /// How long close waits for others, in nanoseconds.
@@ -144,7 +144,7 @@ extension Engine {
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
         container.deferred.end()
-        announcer.phases.tellRetired(former.numbers)
+        announcer.phases.notifyRetired(former.numbers)
         withExtendedLifetime(former) {}
         // Jobs of this thread's domain run here; other domains run theirs before the loop ends.
         container.domains.finishJobs(timeout: Self.patienceWithDomains)

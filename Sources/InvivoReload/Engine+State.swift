@@ -174,7 +174,7 @@ extension Engine {
         guard isNew else { return observer }
         // One that a setup adds belongs to its object.
         setup?.add { () throws(Failure) in try observer.close() }
-        if callbacks.ready != nil { announcer.observers.tellIfReady(observer, on: loop) }
+        if callbacks.ready != nil { announcer.observers.notifyIfReady(observer, on: loop) }
         return observer
     }
 

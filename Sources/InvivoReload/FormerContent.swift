@@ -83,9 +83,4 @@ extension Definition {
                 && body.order == other.body.order && location == other.location
                 && body.assembly.isSameName(as: other.body.assembly)
     }
-
-    /// Whether the base values that change sets have set are the same.
-    func hasSameBase(as other: Definition) -> Bool {
-        base.count == other.base.count && base.allSatisfy { other.base[$0.key]?.isSame(as: $0.value) == true }
-    }
 }

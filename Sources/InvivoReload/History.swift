@@ -3,19 +3,6 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoSpec
 
-/// A generation whose content a rollback can bring back, or the current one.
-public struct KeptGeneration: Sendable {
-    /// Commits that change no content, as of a target that is attached, are generations with the same content.
-    public fileprivate(set) var numbers: ClosedRange<UInt64>
-    /// The cause of the commit that made it; "" for the first one.
-    public var cause: String { origin.text }
-    let origin: Cause
-    /// When that was, in nanoseconds since 1970 (UTC).
-    public let time: UInt64
-    /// The names under which it is kept.
-    public fileprivate(set) var marks: [String] = []
-}
-
 /// The content of the last generations. Any thread may call; the thread that has the turn adds.
 ///
 /// Of each kept generation it has what differs from the next kept one, so its memory follows what has changed.
@@ -265,11 +252,5 @@ extension History.State {
             .notFound,
             "generation \(number) is not kept: \(text). The option history keeps more; a mark keeps one for long; changes of "
                 + "settings within 1 s are one entry")
-    }
-}
-
-extension KeptGeneration {
-    fileprivate var text: String {
-        numbers.count == 1 ? "\(numbers.upperBound)" : "\(numbers.lowerBound) to \(numbers.upperBound)"
     }
 }

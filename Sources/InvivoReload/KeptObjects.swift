@@ -34,16 +34,17 @@ struct KeptObjects {
                     changed.append(object)
                     if functions.setup != nil { settable.insert(object) }
                 }
-                if functions.areToldOfCommits { refreshed.append(object) }
+                if functions.areNotifiedOfCommits { refreshed.append(object) }
             }
         }
         if hasOwners {
             changed += observed.children(of: steps.rebuilt.filter { !followed.contains($0) })
         }
         let owners = owners(of: steps.rebuilt, wiring)
-        for (id, _) in steps.reinjected where isTold(id) { refreshed += observed.objects(id) }
+        for (id, _) in steps.reinjected where isNotified(id) { refreshed += observed.objects(id) }
         for id in steps.rebuilt {
-            refreshed += observed.targets(id).filter { $0.type.description.functions.areToldOfCommits }.map(\.object)
+            refreshed += observed.targets(id).filter { $0.type.description.functions.areNotifiedOfCommits }.map(
+                \.object)
         }
         var concerned =
             changed.isEmpty && owners.isEmpty && !observed.hasUnfinished
@@ -95,7 +96,7 @@ struct KeptObjects {
         return found
     }
 
-    private func isTold(_ id: UInt32) -> Bool {
-        graph.recipe(id)?.type?.description.functions.areToldOfCommits == true
+    private func isNotified(_ id: UInt32) -> Bool {
+        graph.recipe(id)?.type?.description.functions.areNotifiedOfCommits == true
     }
 }

@@ -22,22 +22,22 @@ struct LoggedReloads {
         // A warning about no document, or about one that was read, holds only if this reload has it, too.
         held[""] = nil
         for (document, _) in attempt.set.documents.contents { held[document.name] = nil }
-        var news: [Report.Warning] = []
+        var added: [Report.Warning] = []
         for warning in attempt.warnings {
             held[warning.location.file, default: []].insert(warning.message)
-            if warnings[warning.location.file]?.contains(warning.message) != true { news.append(warning) }
+            if warnings[warning.location.file]?.contains(warning.message) != true { added.append(warning) }
         }
         warnings = held
         guard let failure = attempt.report.failure else {
             if !attempt.set.documents.contents.isEmpty { refused = nil }
-            return (news, false)
+            return (added, false)
         }
-        guard !attempt.set.documents.heard.isEmpty else { return (news, false) }
+        guard !attempt.set.documents.heard.isEmpty else { return (added, false) }
         let now = Refused(
             text: failure.text,
             read: Dictionary(
                 attempt.files.read.map { (ObjectIdentifier($0.document), $0.hash) }, uniquingKeysWith: { $1 }))
         defer { refused = now }
-        return (news, refused?.text == now.text && refused?.read == now.read)
+        return (added, refused?.text == now.text && refused?.read == now.read)
     }
 }

@@ -102,25 +102,25 @@ public final class Observer: Sendable {
     func closeHandle() { handle.close() }
 
     /// Calls it, unless it was closed.
-    func tell(_ report: Report) {
+    func notify(_ report: Report) {
         guard let callback = callbacks.reloaded else { return }
         call { callback(report) }
     }
 
     /// Calls the observer right before or after a commit becomes visible.
-    func tell(published: Bool) {
+    func notify(published: Bool) {
         guard let publishing = callbacks.publishing else { return }
         call { publishing(published) }
     }
 
     /// Calls the observer for the first reload.
-    func tellReady(_ generation: UInt64, _ failure: Failure?) {
+    func notifyReady(_ generation: UInt64, _ failure: Failure?) {
         guard let ready = callbacks.ready else { return }
         call { ready(generation, failure) }
     }
 
     /// Calls the observer for a phase of a reload.
-    func tell(_ progress: Progress) {
+    func notify(_ progress: Progress) {
         guard let callback = callbacks.progress else { return }
         call { callback(progress) }
     }

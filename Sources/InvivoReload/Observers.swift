@@ -54,7 +54,7 @@ final class Observers: Sendable {
         // The first cache may come while pins keep former generations.
         let (_, wereEmpty) = beginPublishing()
         let isWithout = wereEmpty || Pins.areSomeOld(container.core)
-        if isWithout { observer.tell(published: false) }
+        if isWithout { observer.notify(published: false) }
         stopPublishing(isWithout)
         return (observer, isNew)
     }
@@ -93,7 +93,7 @@ final class Observers: Sendable {
     func publishing(_ changesObjects: Bool, _ body: () -> Void) {
         guard changesObjects else { return body() }
         let (caches, wereEmpty) = beginPublishing()
-        if !wereEmpty { for cache in caches { cache.tell(published: false) } }
+        if !wereEmpty { for cache in caches { cache.notify(published: false) } }
         body()
         endPublishing(caches)
     }
@@ -121,7 +121,7 @@ final class Observers: Sendable {
         // A pin that begins from here on is one of the current generation.
         let isWithout = !caches.isEmpty && Pins.areSomeOld(container.core)
         state.locked { $0.isWithoutCaches = isWithout }
-        if !isWithout { for cache in caches { cache.tell(published: true) } }
+        if !isWithout { for cache in caches { cache.notify(published: true) } }
         stopPublishing(isWithout)
     }
 
@@ -135,15 +135,15 @@ final class Observers: Sendable {
     // MARK: reloads
 
     /// Notifies the observers that a reload concerns.
-    func tell(_ report: Report, _ changed: ChangedObjects) {
+    func notify(_ report: Report, _ changed: ChangedObjects) {
         let (first, unready, table, ended) = state.locked { state in
             let first = state.first ?? (report.generation, report.failure)
             state.first = first
             return (first, state.table.takeUnready(), state.table, state.table.takeEnded())
         }
         end(ended)
-        for observer in unready { call(observer) { $0.tellReady(first.generation, first.failure) } }
-        for (observer, report) in table.concerned(by: report, changed) { call(observer) { $0.tell(report) } }
+        for observer in unready { call(observer) { $0.notifyReady(first.generation, first.failure) } }
+        for (observer, report) in table.concerned(by: report, changed) { call(observer) { $0.notify(report) } }
     }
 
     /// Calls an observer in its domain. Calls that still wait there come first.
@@ -159,12 +159,12 @@ final class Observers: Sendable {
     }
 
     /// An observer that was added after the first reload is notified of that one soon.
-    func tellIfReady(_ observer: Observer, on loop: LoopThread) {
+    func notifyIfReady(_ observer: Observer, on loop: LoopThread) {
         let known = state.locked { state in
             state.first.flatMap { state.table.takeUnready(observer) ? $0 : nil }
         }
         guard let first = known else { return }
-        observer.enqueue { $0.tellReady(first.generation, first.failure) }
+        observer.enqueue { $0.notifyReady(first.generation, first.failure) }
         if let domain = observer.domain {
             container.domains.post(to: domain) { observer.callWaiting() }
         } else {

@@ -65,36 +65,36 @@ final class PhaseObservers: Sendable {
     func begin(_ set: inout ChangeSet) {
         guard areAskedFor, set.numbers.isEmpty else { return }
         set.numbers = nextNumber()
-        tell(.detected, of: set.numbers, set.cause(besides: []).text)
+        notify(.detected, of: set.numbers, set.cause(besides: []).text)
     }
 
     /// Notifies the observers of a phase of these reloads.
-    func tell(
+    func notify(
         _ phase: Progress.Phase, of numbers: ReloadNumbers, _ cause: @autoclosure () -> String,
         _ failure: Failure? = nil
     ) {
         guard areAskedFor, !numbers.isEmpty else { return }
         let (generation, cause) = (container.currentGraph().generation, cause())
         for number in numbers.all {
-            tell(Progress(phase: phase, reload: number, generation: generation, cause: cause, failure: failure)) {
+            notify(Progress(phase: phase, reload: number, generation: generation, cause: cause, failure: failure)) {
                 $0 < number
             }
         }
     }
 
     /// Notifies the observers that former generations have ended.
-    func tellRetired(_ generations: [UInt64]) {
+    func notifyRetired(_ generations: [UInt64]) {
         guard areAskedFor else { return }
         for generation in generations {
-            tell(Progress(phase: .retired, reload: 0, generation: generation, cause: "", failure: nil)) { _ in true }
+            notify(Progress(phase: .retired, reload: 0, generation: generation, cause: "", failure: nil)) { _ in true }
         }
     }
 
     /// `isConcerned`: whether an observer is notified that was added when this was the number of the last reload.
-    private func tell(_ progress: Progress, _ isConcerned: (UInt64) -> Bool) {
+    private func notify(_ progress: Progress, _ isConcerned: (UInt64) -> Bool) {
         let observers = state.locked(\.observers)
         Pins.outside(container.core) {
-            for (observer, since) in observers where isConcerned(since) { observer.tell(progress) }
+            for (observer, since) in observers where isConcerned(since) { observer.notify(progress) }
         }
     }
 }

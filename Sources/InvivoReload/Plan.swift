@@ -31,6 +31,9 @@ struct DefinitionPlan {
     /// The highest number in the order of declaration after the plan.
     var lastNumber: UInt64
 
+    /// Whether a key is removed.
+    func isRemoved(_ id: UInt32) -> Bool { if case .some(nil) = changed[id] { true } else { false } }
+
     /// Whether nothing differs from before. Moved definitions do not count.
     var isNothing: Bool { changed.isEmpty && covers.isEmpty && assemblies == nil && processors == nil }
 }

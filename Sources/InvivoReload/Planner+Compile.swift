@@ -31,7 +31,7 @@ extension Planner {
         if failures.isEmpty { assignDecorators(&definitions, &compiled, &failures) }
         try Loading.check()
         findCycles(&compiled, definitions, &editor, &failures)
-        try findCaptives(definitions, compiled, &failures)
+        try CaptiveSearch(self, definitions, compiled).find(&failures)
         return compiled
     }
 

@@ -24,15 +24,15 @@ extension Planner {
         }
         let areSame = staged.set.secrets.isEmpty && staged.set.functions.settings.isEmpty && definitions.assemblies == nil
         let secrets = areSame ? next.secrets : nextSecrets(next, staged.set, definitions)
-        let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
+        let changed = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
         guard
-            !said.isEmpty || !staged.set.configured.isEmpty || staged.environment != nil
+            !changed.isEmpty || !staged.set.configured.isEmpty || staged.environment != nil
                 || next.declaredSecrets != before.config.declaredSecrets || secrets != before.config.secrets
         else { return ConfigPlan() }
         // A file that is included at another place leaves its former one, which may be another file's now.
         var layers: [UInt64: ConfigNode?] = [:]
-        for (document, _) in said where document.state.config != nil { layers[document.state.order] = .some(nil) }
-        for (_, next) in said where next.config != nil { layers[next.order] = next.config }
+        for (document, _) in changed where document.state.config != nil { layers[document.state.order] = .some(nil) }
+        for (_, next) in changed where next.config != nil { layers[next.order] = next.config }
         let changes = try next.apply(
             documents: layers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, environment: staged.environment,
             settings: staged.set.configured, secrets: secrets)

@@ -43,7 +43,7 @@ struct Planner {
         planProcessors(&definitions, set.functions.processors, &failures)
         processDefinitions(&definitions, rebased, &failures)
         let config = try planConfig(staged, definitions, &failures)
-        try planEach(&definitions, config, &failures)
+        try PatternExpansion(before, names, config, mostEntries: limits.maxEachEntries).plan(&definitions, &failures)
         try finishWiring(&definitions, documents, &failures, &warnings)
         checkBases(set, definitions, &failures)
         keepMoved(&definitions)
@@ -69,7 +69,7 @@ struct Planner {
         if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
         for (_, next) in staged.documents { for path in next.traits.conditions { _ = registrations.noteRead(path) } }
-        let misspelled = try misspelled(wiring)
+        let misspelled = try UnreadSearch(self, wiring).misspelled()
         warnings += misspelled.map { Report.Warning(.unread, $0.text, at: $0.location) }
         warnings += try misspelledInputs(wiring, besides: misspelled)
         noteChanges(of: wiring, &effects.changes)
@@ -114,6 +114,12 @@ struct Planner {
     func covers(_ id: UInt32, _ definitions: DefinitionPlan) -> Covers? {
         guard hasCovers(definitions), let covers = definitions.covers[id] ?? before.covers[id] else { return nil }
         return covers.isEmpty ? nil : covers
+    }
+
+    /// Returns the origin of the definition of a key after the plan; none if it is removed.
+    func origin(of definition: Definition?, _ definitions: DefinitionPlan, _ origins: Origins) -> Report.Origin {
+        guard let definition else { return .none }
+        return origins.definition(definition, covers(definition.id, definitions))
     }
 
     /// Returns the same with everything that it inherits from its parents.

@@ -299,7 +299,7 @@ final class Ramps: Sendable {
         let isFinalized =
             finalizes && ObjectType.of(record).description.functions.finalize != nil && !Tuning.runs(of: record).isEmpty
         do throws(Failure) {
-            let (outcomes, isMoving) = try container.apart { () -> Result<([Tuning.Outcome], Bool), Failure> in
+            let (outcomes, isMoving) = try container.detached { () -> Result<([Tuning.Outcome], Bool), Failure> in
                 do throws(Failure) { return .success(try Tuning.step(record, key: key, at: now)) } catch {
                     return .failure(error)
                 }

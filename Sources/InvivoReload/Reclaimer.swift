@@ -5,27 +5,6 @@ internal import InvivoLoop
 internal import InvivoObjects
 internal import InvivoWiring
 
-/// How often reclaiming may interrupt the process's running threads: a burst at once, then at a steady rate.
-struct BarrierCredit {
-    private static let burst: UInt64 = 64
-    private static let interval: UInt64 = 500_000
-    private var left = burst
-    private var refilled = monotonicNow()
-
-    /// Whether a barrier may be issued now.
-    mutating func take() -> Bool {
-        let now = monotonicNow()
-        let earned = (now - refilled) / Self.interval
-        if earned > 0 {
-            left = min(Self.burst, left + earned)
-            refilled += earned * Self.interval
-        }
-        guard left > 0 else { return false }
-        left -= 1
-        return true
-    }
-}
-
 /// Ends the generations that commits have replaced, and looks again at retired objects to which their language refers.
 ///
 /// Any thread may call. One thread at a time ends generations.
@@ -224,7 +203,7 @@ final class Reclaimer: Sendable {
             container.log(
                 .trace, "generation \(generation.number) has ended; \(count) objects of it are disposed of")
         }
-        announcer.phases.tellRetired(ended.numbers)
+        announcer.phases.notifyRetired(ended.numbers)
     }
 
     // MARK: looking again

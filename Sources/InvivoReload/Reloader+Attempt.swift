@@ -82,7 +82,9 @@ extension Reloader {
         guard misspelled.isEmpty else { return (nil, misspelled) }
         var facts = WiringFacts(
             generation: container.currentGraph().generation, nodes: nodes, secrets: secrets, schema: schemaFacts(plan))
-        do throws(Failure) { facts.unread = try planner().unread(plan.wiring) + plan.findings.unread } catch {
+        do throws(Failure) {
+            facts.unread = try UnreadSearch(planner(), plan.wiring).unread() + plan.findings.unread
+        } catch {
             return (nil, error.all)
         }
         return (facts, [])
@@ -264,7 +266,7 @@ extension Reloader {
             }
         }
         if case .planned = prepared.outcome {
-            announcer.phases.tell(
+            announcer.phases.notify(
                 .planned, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         }
         return prepared
@@ -375,7 +377,7 @@ extension Reloader {
             plan, former, next, container, types: subjects.types, objects: subjects.objects)
         generations.publish(plan, layers, next, ramps.holdBegin)
         ramps.moveBlocks()
-        announcer.phases.tell(
+        announcer.phases.notify(
             .committed, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         prepared.warnings += commit.callKept(plan)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
@@ -431,9 +433,9 @@ extension Reloader {
         documents.noteRefused(attempt)
         documents.followIncluded()
         if let failure = attempt.report.failure {
-            announcer.phases.tell(.refused, of: numbers, cause, failure)
+            announcer.phases.notify(.refused, of: numbers, cause, failure)
         } else if attempt.isNothing && !goesOn {
-            announcer.phases.tell(.unchanged, of: numbers, cause)
+            announcer.phases.notify(.unchanged, of: numbers, cause)
         }
         if attempt.isNothing && attempt.concernsNoOpenDocument || goesOn { return }
         guard !attempt.isNothing else {
@@ -441,7 +443,7 @@ extension Reloader {
             announcer.noteResolved()
             return
         }
-        asReload { announcer.tell(attempt) }
+        asReload { announcer.notify(attempt) }
     }
 }
 

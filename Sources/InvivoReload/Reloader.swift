@@ -64,7 +64,7 @@ final class Reloader: Sendable {
                 throw error
             }
         } catch {
-            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, error)
+            announcer.phases.notify(.refused, of: set.numbers, set.cause(besides: []).text, error)
             throw error
         }
         let failure = reload(set, isAnswered: true)
@@ -89,7 +89,7 @@ final class Reloader: Sendable {
             try turns.submit(set)
         } catch {
             documents.giveUp(set.documents)
-            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, error)
+            announcer.phases.notify(.refused, of: set.numbers, set.cause(besides: []).text, error)
             throw error
         }
     }

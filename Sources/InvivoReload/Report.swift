@@ -1,7 +1,6 @@
 internal import CInvivo
 public import InvivoBase
 internal import InvivoConfig
-internal import InvivoWiring
 internal import Synchronization
 
 /// The report of one reload.
@@ -258,57 +257,4 @@ public final class Report: Sendable {
         let tenths = (nanoseconds / (size / 10))
         return "\(tenths / 10).\(tenths % 10) \(unit)"
     }
-}
-
-/// The C side of a report. C borrows its strings and errors as long as the report exists.
-public final class ReportStrings: Sendable {
-    private let storage = CStrings()
-    private let causeText, summary: CText
-    private let failure, stopFailure: ErrorBox?
-    private let keys, properties, locations, warnings: [CText]
-
-    init(_ report: Report) {
-        let storage = storage
-        causeText = storage.text(report.cause)
-        summary = storage.text(report.text)
-        keys = report.changes.map { storage.text($0.key) }
-        properties = report.changes.map { storage.text($0.property) }
-        locations = report.changes.map { storage.text($0.location.text) }
-        warnings = report.warnings.map { storage.text($0.text) }
-        failure = report.failure.map { ErrorBox($0) }
-        stopFailure = report.stopFailure.map { ErrorBox($0) }
-    }
-
-    public var cause: UnsafePointer<CChar> { causeText.pointer }
-    public var text: UnsafePointer<CChar> { summary.pointer }
-    public var error: OpaquePointer? { failure?.borrowed }
-    public var stopError: OpaquePointer? { stopFailure?.borrowed }
-
-    public func key(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: keys) }
-    public func warning(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: warnings) }
-    public func property(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: properties) }
-    public func location(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: locations) }
-}
-
-/// The C strings of a report's causes, layers and files.
-public final class ReportNames: Sendable {
-    private let storage = CStrings()
-    private let causes, layers, files, warningFiles: [CText]
-
-    init(_ report: Report) {
-        let storage = storage
-        causes = report.causes.parts.map { storage.text($0.name) }
-        layers = report.changes.map { storage.text($0.origin.layer) }
-        files = report.changes.map { storage.text($0.location.file) }
-        warningFiles = report.warnings.map { storage.text($0.location.file) }
-    }
-
-    public func cause(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: causes) }
-    public func layer(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: layers) }
-    public func file(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: files) }
-    public func warningFile(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: warningFiles) }
-}
-
-private func item(_ index: Int, of texts: [CText]) -> UnsafePointer<CChar>? {
-    texts.indices.contains(index) ? texts[index].pointer : nil
 }

@@ -1,14 +1,15 @@
 public import InvivoBase
 public import InvivoGraph
+public import InvivoTraits
 
 /// The permitted content of the documents of a generation: keys, properties, trait types, sections and values that are read.
 ///
-/// A copy of one moment. A schema of documents is written from it.
+/// A copy, from which a schema of documents is written.
 public struct SchemaFacts: Sendable {
     /// A key under `traits:`.
     public struct Target: Sendable {
         public let key: String
-        /// The types of its objects; empty where they are not known before the objects are there.
+        /// The types of its objects; empty if they are unknown until the objects exist.
         public var types: [TypeDescription]
     }
 
@@ -22,9 +23,9 @@ public struct SchemaFacts: Sendable {
     /// A key under `wiring:`.
     public struct Definition: Sendable {
         public let key: String
-        /// The conditions of the options; nil if it is no choice.
+        /// The conditions of the options of a choice; nil for other definitions.
         public let choice: [DefinitionChoice.When]?
-        /// Whether it creates objects, in a scope.
+        /// Whether the definition creates objects, and so has a scope.
         public let hasScope: Bool
     }
 
@@ -32,12 +33,11 @@ public struct SchemaFacts: Sendable {
     public struct Trait: Sendable {
         public let name: String
         public let text: String?
-        public let targets: [String]
+        public let targets: TraitTargets
         public let fields: FieldTable
-        public let runsCode: Bool
     }
 
-    /// A section that is read as a value of the host.
+    /// A section with a binding.
     public struct Section: Sendable {
         public enum Form: Sendable {
             case fields(FieldTable)
@@ -48,26 +48,26 @@ public struct SchemaFacts: Sendable {
         public let name: String
         public let path: String
         public let form: Form
-        /// The value that lies below every document, as layers other than documents give it; null without one.
+        /// The value that the layers other than documents give to the section; null if they give none.
         public let given: Value
         /// The paths of its secret parts; "" is the whole section.
         public let secrets: [String]
     }
 
-    /// A value that something reads.
+    /// A value of the configuration that the wiring or the host reads.
     public struct Reading: Sendable {
         public enum Receiver: Sendable {
             case property(Property)
             case kind(ValueKind)
-            /// The kinds that a host declares.
+            /// The host, which declares these kinds.
             case host(Set<ValueKind>)
-            /// The choice with this key, unless a document decides about it.
+            /// The choice with this key. A decision of a document replaces the reading.
             case choice(key: String, [DefinitionChoice.When])
             /// A definition for each entry of a map or list.
             case entries
         }
 
-        /// The paths at which the value is looked for, in this order.
+        /// The paths at which the value is searched, in this order.
         public let paths: [String]
         public let receiver: Receiver
     }
@@ -85,9 +85,9 @@ public struct SchemaFacts: Sendable {
     /// Sorted by name.
     public var sections: [Section] = []
     public var readings: [Reading] = []
-    /// Whether keys that come later may be named.
+    /// Whether documents may name keys that are not defined yet.
     public var permitsOtherKeys = false
-    /// Whether other documents may give what a document leaves out.
+    /// Whether there is more than one document, so that another one may give a required value.
     public var hasOtherDocuments = false
     /// The name of the application; "" without a manifest.
     public var application = ""

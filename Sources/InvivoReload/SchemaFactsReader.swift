@@ -5,7 +5,7 @@ internal import InvivoGraph
 internal import InvivoTraits
 internal import InvivoWiring
 
-/// Gathers what documents may contain, of the current generation or of a planned one.
+/// Collects the permitted content of documents for the current generation, or for a planned one.
 struct SchemaFactsReader {
     /// The parts of a generation.
     struct Generation {
@@ -30,7 +30,7 @@ struct SchemaFactsReader {
         facts.permitsOtherKeys = allowsPendingTargets
         facts.scopes = container.registry.scopes.names.filter { $0 != "thread" }.sorted()
         facts.traits = generation.traits.names.sorted().compactMap { generation.traits[$0] }.map {
-            .init(name: $0.name, text: $0.text, targets: $0.targets, fields: $0.fields, runsCode: $0.runsCode)
+            .init(name: $0.name, text: $0.text, targets: $0.targets, fields: $0.fields)
         }
         readDefinitions(generation, &facts)
         readConfig(generation, &facts)
@@ -89,10 +89,10 @@ struct SchemaFactsReader {
                 && ($0.document.name != generation.manifest || $0.document.path != nil)
         }
         facts.hasOtherDocuments = sources.count > 1
-        // Of a document that stands alone, the schema finds them in the document.
+        // The schema of a single document refers to the keys in that document.
         if facts.hasOtherDocuments { facts.inherited = generation.uses.inherited.sorted() }
         var others = generation.config
-        // Fails only when a load has timed out.
+        // Fails only after the time limit of a load.
         _ = try? others.apply(documents: sources.map { ($0.state.order, nil) }, settings: [])
         let tree = others.tree
         func given(_ path: String) -> Value { (path.isEmpty ? tree.root : tree.find(path))?.value ?? .null }
@@ -103,7 +103,7 @@ struct SchemaFactsReader {
                 secrets: all.parts(of: binding.path) + generation.config.secrets.parts(of: binding.path))
         }
         for (id, base, recipe) in generation.definitions {
-            // A choice has the compiled definition of the chosen one, and a document may have chosen.
+            // A choice has the compiled definition of the chosen option, which a document may have decided.
             if let base, let choice = base.body.choice, case .config(let path, _, _) = choice.chooser.kind {
                 facts.readings.append(
                     .init(
@@ -118,7 +118,7 @@ struct SchemaFactsReader {
             guard let path = container.names.configPath(id) else { continue }
             facts.readings.append(.init(paths: [path], receiver: .host(kinds)))
         }
-        // A path that another layer gives ends the search.
+        // The search ends at the first path that another layer gives.
         facts.readings = facts.readings.map { reading in
             guard let end = reading.paths.firstIndex(where: { tree.find($0) != nil }) else { return reading }
             return .init(paths: Array(reading.paths[...end]), receiver: reading.receiver)
@@ -126,7 +126,7 @@ struct SchemaFactsReader {
         facts.readings.sort { $0.paths.joined(separator: " ") < $1.paths.joined(separator: " ") }
     }
 
-    /// The values of the configuration that a definition reads for receivers of known kinds.
+    /// The configuration values that a definition reads for receivers of known kinds.
     private static func readings(_ definition: Definition, _ type: ObjectType?) -> [SchemaFacts.Reading] {
         var found: [SchemaFacts.Reading] = []
         func add(_ source: Injection.Source, _ receiver: SchemaFacts.Reading.Receiver?) {
@@ -138,7 +138,7 @@ struct SchemaFactsReader {
                 .init(paths: ConfigPath.candidates(path.text, for: definition), receiver: receiver))
         }
         func receiver(_ parameter: Signature.Parameter?) -> SchemaFacts.Reading.Receiver? {
-            // A converter of the host may read a named type.
+            // A converter of the host may read a value of a named type.
             guard let parameter, parameter.kind != .any, parameter.typeName == nil else { return nil }
             return .kind(parameter.kind)
         }

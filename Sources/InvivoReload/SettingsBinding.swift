@@ -18,16 +18,14 @@ public final class SettingsBinding: Named {
         ) -> invivo_status
     public typealias Release = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
 
-    /// How the section is read.
     public enum Form: Sendable {
-        /// By the runtime, into a struct.
+        /// The runtime reads the section into a struct.
         case fields(FieldTable, Check?)
-        /// By the host.
+        /// The host reads the section.
         case host(Create, Release?)
     }
 
     public let name: String
-    /// The path of the section.
     public let path: String
     let form: Form
     /// The section as a JSON Schema; nil if the host gives none.
@@ -56,10 +54,10 @@ public final class SettingsBinding: Named {
         self.secrets = parts.map { part in [path, part].filter { !$0.isEmpty }.joined(separator: ".") }
     }
 
-    /// The paths of secret fields, under each of their names.
+    /// The paths of secret fields. A field has a path for each of its names.
     private static func secrets(of fields: [Property], _ prefix: String) -> [String] {
         fields.flatMap { field in
-            ([field.name] + field.was).flatMap { name in
+            field.names.flatMap { name in
                 field.isSecret ? [prefix + name] : secrets(of: field.fields, "\(prefix)\(name).")
             }
         }
@@ -83,7 +81,7 @@ public final class SettingsBinding: Named {
                 + "them as the type that is bound, or bind another name", path: name)
     }
 
-    /// Leaves the user data with the host, because the call that received the binding fails.
+    /// Leaves the ownership of the user data with the host, because the call that received the binding fails.
     public func disown() { owner.disown() }
 
     /// Whether reading the section calls the host.
@@ -102,7 +100,7 @@ public final class SettingsBinding: Named {
 
     // MARK: calls, on a thread for rules
 
-    /// Checks the fields of a struct. `at` receives the index of the field at fault.
+    /// Calls the check of the host for a struct. `at` receives the index of the field at fault.
     func check(_ block: Block, _ values: [Value], at: inout Int) throws(Failure) {
         guard case .fields(_, let check?) = form else { return }
         var copies = values.map { $0.owned() }
@@ -161,54 +159,4 @@ public final class SettingsBinding: Named {
             }
         }
     }
-}
-
-/// The bindings of a generation, by name and by path. A value: a copy shares what does not change.
-struct BindingTable: Sendable {
-    /// One reference, because the snapshots that have it are copied in each commit.
-    private final class Shared: Sendable {
-        let bindings: [Name: SettingsBinding]
-        let byPath: [Name: [SettingsBinding]]
-        let callsHost: Bool
-        let secrets: [String]
-
-        init(_ bindings: [Name: SettingsBinding]) {
-            self.bindings = bindings
-            byPath = Dictionary(grouping: bindings.values) { Name($0.path) }
-            callsHost = bindings.values.contains(where: \.callsHost)
-            secrets = bindings.values.flatMap(\.secrets)
-        }
-    }
-
-    /// Nil without bindings.
-    private var shared: Shared?
-
-    var isEmpty: Bool { shared == nil }
-    var names: [String] { shared?.bindings.keys.map(\.text) ?? [] }
-    /// Whether reading a section calls the host.
-    var callsHost: Bool { shared?.callsHost ?? false }
-
-    /// The configuration paths of secret fields.
-    var secrets: [String] { shared?.secrets ?? [] }
-
-    subscript(name: String) -> SettingsBinding? { shared?.bindings[Name(name)] }
-
-    /// The bindings of a path.
-    func bindings(at path: String) -> [SettingsBinding] { shared?.byPath[Name(path)] ?? [] }
-
-    /// Returns the table with these changes. The cost is proportional to the number of bindings, which are few.
-    func applying(_ changes: NamedChanges<SettingsBinding>) -> BindingTable {
-        var bindings = shared?.bindings ?? [:]
-        for name in changes.removed { bindings[Name(name)] = nil }
-        for binding in changes.added { bindings[Name(binding.name)] = binding }
-        var next = BindingTable()
-        next.shared = bindings.isEmpty ? nil : Shared(bindings)
-        return next
-    }
-}
-
-/// The conditions and bindings of the host over the values of a generation.
-struct Constraints: Sendable {
-    var rules = RuleTable()
-    var bindings = BindingTable()
 }

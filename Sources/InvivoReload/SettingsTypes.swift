@@ -1,15 +1,7 @@
 public import InvivoBase
 internal import InvivoWiring
 
-/// A type as which code reads the values of a binding.
-public struct SettingsReader: Sendable {
-    let type: String
-    let size: Int
-
-    public init(type: String, size: Int) { (self.type, self.size) = (type, size) }
-}
-
-/// The types of settings that manifests name, and the types as which bindings are read. Any thread may call.
+/// The settings types that manifests name, and the types that code expects of bindings. Any thread may call.
 public final class SettingsTypes: Sendable {
     /// Adds a binding to a change set, with its name and the path of its section.
     public typealias Bind =
@@ -28,7 +20,7 @@ public final class SettingsTypes: Sendable {
         state = Guarded(State(), by: container.monitor)
     }
 
-    /// Adds a type. Fails if there is one with its name.
+    /// Adds a type. Fails if the name is in use.
     public func add(_ name: String, _ bind: @escaping Bind) throws(Failure) {
         let (isNew, isClosing) = state.locked { state -> (Bool, Bool) in
             guard !container.isClosing, state.types[name] == nil else {
@@ -45,7 +37,7 @@ public final class SettingsTypes: Sendable {
         }
     }
 
-    /// Returns how a type binds a section. Fails if there is no type with the name.
+    /// Returns the function of a type that binds a section. Fails if no type has the name.
     public func bind(_ name: String) throws(Failure) -> Bind {
         let (found, known) = state.locked { state in (state.types[name], state.types.keys.map { String($0) }) }
         if let found { return found }
@@ -56,7 +48,7 @@ public final class SettingsTypes: Sendable {
         throw Failure(.notFound, "no module has a settings type '\(name)'\(list)", path: name)
     }
 
-    /// For close. The data of the types end.
+    /// Removes all types, and with them the data of the host. Called when the runtime closes.
     func close() {
         let ended = state.locked { state in
             defer { state.types = [:] }
@@ -67,10 +59,10 @@ public final class SettingsTypes: Sendable {
 
     // MARK: readers
 
-    /// Notes that a binding is read as a type. Bindings that follow must be of that type.
+    /// Records that code reads a binding as a type. Later bindings of the name must have that type.
     func note(_ reader: SettingsReader, of name: String) { state.locked { $0.readers[name] = reader } }
 
-    /// Fails if the binding cannot take the place of one that is read.
+    /// Fails if code that reads the former binding of the name could not read this one.
     public func require(_ binding: SettingsBinding) throws(Failure) {
         if let reader = state.locked({ $0.readers[binding.name] }) { try binding.requireValues(of: reader) }
     }

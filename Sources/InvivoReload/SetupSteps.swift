@@ -32,10 +32,10 @@ final class SetupSteps {
         for object in kept.retried where canRetry(object) {
             do throws(Failure) { try setUp(object) } catch {
                 if tornDown.last?.isSetUp == false { tornDown.removeLast() }
-                var told = error
-                told.location = Location()  // the warning has it
+                var described = error
+                described.location = Location()  // the warning has it
                 warnings.append(
-                    Report.Warning(.setup, "\(told.text); each later commit tries again", at: error.location))
+                    Report.Warning(.setup, "\(described.text); each later commit tries again", at: error.location))
             }
         }
         for object in kept.setUp { try setUp(object) }
@@ -121,11 +121,11 @@ final class SetupSteps {
             container.life.owners.setUnfinished(lease.bits, failure != nil)
             // A setup that still runs may use them.
             if !isStuck { container.lifecycle.dropFormerChildren(of: record) }
-            guard var told = failure else { continue }
-            if told.path.isEmpty { told.path = container.name(of: record) }
-            told.message =
-                "it could not be set up again in the former generation; each later commit tries again: \(told.message)"
-            failures.append(told)
+            guard var described = failure else { continue }
+            if described.path.isEmpty { described.path = container.name(of: record) }
+            described.message =
+                "it could not be set up again in the former generation; each later commit tries again: \(described.message)"
+            failures.append(described)
         }
         tornDown = []
         return failures

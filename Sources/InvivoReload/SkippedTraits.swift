@@ -5,7 +5,7 @@ internal import InvivoSpec
 final class SkippedTraits {
     private let documents: DocumentsNext
     private var warnings: [Report.Warning] = []
-    private var told: Set<String> = []
+    private var texts: Set<String> = []
 
     init(_ documents: DocumentsNext) { self.documents = documents }
 
@@ -14,7 +14,7 @@ final class SkippedTraits {
         guard documents.skips(spec) else { return false }
         let path = failure.path.isEmpty ? "" : "\(failure.path): "
         let warning = Report.Warning(.skipped, "\(path)\(failure.message); skipped", at: failure.location)
-        if told.insert(warning.text).inserted { warnings.append(warning) }
+        if texts.insert(warning.text).inserted { warnings.append(warning) }
         return true
     }
 

@@ -122,12 +122,12 @@ struct ManifestChecker {
         let making = making(map, path: path)
         let (scope, scopeName): (ManifestScope?, String?) =
             map["scope"].map { self.scope($0, path: path.key("scope")) } ?? (
-                making.saysWhat ? nil : .lazySingleton, nil
+                making.needsNoType ? nil : .lazySingleton, nil
             )
         let properties = map["properties"].map { self.properties($0, path: path.key("properties")) } ?? []
         let initializer = map["init"].map { self.initializer($0, path: path.key("init")) } ?? []
         guard let typeNode = map["type"] else {
-            if making.saysWhat {
+            if making.needsNoType {
                 return ManifestComponent(
                     key: entry.key, keyLocation: entry.keyLocation, type: nil, typeLocation: entry.keyLocation,
                     scope: scope,

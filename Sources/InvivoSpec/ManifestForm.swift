@@ -108,14 +108,14 @@ extension ManifestChecker {
             form.converter = entries["by"].flatMap { checker.text($0, "the name of a converter", path: path.key("by")) }
         case .arguments, .resolver, .asker, .entryName: break
         }
-        let heard = ["added", "removed"].map { name in
+        let listeners = ["added", "removed"].map { name in
             entries[name].flatMap { checker.text($0, "the name of a method", path: path.key(name)) }
         }
-        if let added = heard[0], let removed = heard[1] {
+        if let added = listeners[0], let removed = listeners[1] {
             form.listeners = (added, removed)
-        } else if entries["added"] == nil, heard[1] != nil {
+        } else if entries["added"] == nil, listeners[1] != nil {
             checker.fail("'removed' needs 'added' beside it", path: path, at: location)
-        } else if entries["removed"] == nil, heard[0] != nil {
+        } else if entries["removed"] == nil, listeners[0] != nil {
             checker.fail("'added' needs 'removed' beside it", path: path, at: location)
         }
         if let other = entries["default"] { form.items = [injection(other, path.key("default"))] }

@@ -60,7 +60,7 @@ public struct ManifestMaking: Sendable {
     ]
 
     /// Whether the object is determined without a type.
-    var saysWhat: Bool { parent != nil || alias != nil || chooser != nil }
+    var needsNoType: Bool { parent != nil || alias != nil || chooser != nil }
 }
 
 extension ManifestChecker {

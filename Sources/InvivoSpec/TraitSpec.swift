@@ -2,11 +2,15 @@ public import InvivoBase
 
 /// Traits whose parameters are lists of traits.
 extension TraitSpec {
+    /// The traits that stand for lists of traits. They are expanded before a plan translates traits.
+    public static let inherit = "Inherit"
+    public static let when = "When"
+
     /// The configuration path of the list of active profiles.
     public static let profiles = "profiles"
 
     /// The parameters of a trait that are lists of traits, by its name.
-    private static let lists = ["When": ["traits", "otherwise"]]
+    private static let lists = [when: ["traits", "otherwise"]]
 
     /// Checks the form of the lists of traits in the parameters.
     func checkNested(_ checker: inout DocumentChecker) throws(Failure) {

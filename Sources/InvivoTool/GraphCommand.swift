@@ -42,7 +42,7 @@ struct GraphCommand: ParsableCommand {
 
     func validate() throws {
         guard !live || !wait else { throw ValidationError("--live starts the application: it does not go with --wait") }
-        guard format != nil || said != nil else {
+        guard format != nil || formatOfName != nil else {
             throw ValidationError(
                 "'\(output ?? "")' does not say which format: name it .svg, .dot, .gv, .mmd, .mermaid or .json, or add --format"
             )
@@ -60,10 +60,10 @@ struct GraphCommand: ParsableCommand {
         }
     }
 
-    private var chosen: Format { format ?? said ?? .dot }
+    private var chosen: Format { format ?? formatOfName ?? .dot }
 
     /// The format that the file name's extension stands for.
-    private var said: Format? {
+    private var formatOfName: Format? {
         switch output.map(fileEnding) {
         case nil, "", "gv": .dot
         case "mmd": .mermaid

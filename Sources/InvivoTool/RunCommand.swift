@@ -57,7 +57,7 @@ struct RunCommand: ParsableCommand {
         options.allowsForeignFiles = foreignFiles
         options.environmentPrefix = environmentPrefix
         options.log = { output.log($0) }
-        var told: InvivoError?
+        var reported: InvivoError?
         while true {
             do throws(InvivoError) {
                 if try Application.needsPython(manifest) { throw handOver(signals) }
@@ -66,10 +66,10 @@ struct RunCommand: ParsableCommand {
                 return application
             } catch {
                 output.started(false)
-                if error != told { output.problem(error) }
+                if error != reported { output.problem(error) }
                 guard wait else { throw ExitCode(2) }
-                if told == nil { output.problem("invivo: waiting until the file is corrected") }
-                told = error
+                if reported == nil { output.problem("invivo: waiting until the file is corrected") }
+                reported = error
             }
             if signals.came(within: .milliseconds(250)) { return nil }
         }

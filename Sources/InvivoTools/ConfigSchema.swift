@@ -3,10 +3,10 @@ internal import InvivoReload
 
 /// The schema of the values under `config:`.
 struct ConfigSchema {
-    /// A value that is not null.
+    /// Accepts every value but null.
     static let present = JsonText.object([("not", .object([("type", .string("null"))]))])
 
-    /// A name of a path, with what is known of the value there and of those below it.
+    /// A node of the tree of paths: the schemas that are known for its value and for the values below it.
     private struct Node {
         let path: String
         var constraints: [JsonText] = []
@@ -45,13 +45,7 @@ struct ConfigSchema {
             let schema = PropertySchema(place: .configuration)
             let fields = table.properties
             properties = fields.enumerated().flatMap { index, field in
-                [
-                    (
-                        field.name,
-                        schema.value(field, hasDefault: !table.isRequired(index) && !section.hides(field.name))
-                    )
-                ]
-                    + field.was.map { ($0, schema.former(field)) }
+                schema.members(field, hasDefault: !table.isRequired(index) && !section.hides(field.name))
             }
             isClosed = true
             needed = Self.requirements(table, section.given)
@@ -71,7 +65,7 @@ struct ConfigSchema {
         }
         let isOpen = SchemaDefinitions.reference("open")
         if names.isEmpty {
-            // Its keys may be paths, so they are described here, and not by the section, which refuses others.
+            // Keys of the root may be paths. The section would refuse them, so they are described here.
             let found = properties.map(\.name)
             if isClosed { patterns.append((Self.others(than: found, below: ""), JsonText.never)) }
             for name in found { nodes[node(at: [name])].constraints.append(Self.member(name, of: reference)) }
@@ -87,7 +81,7 @@ struct ConfigSchema {
         if let needed, !facts.hasOtherDocuments { require(needed, at: names) }
     }
 
-    /// Keys below a prefix that do not begin with one of these names.
+    /// A pattern for the keys below a prefix that begin with none of these names.
     private static func others(than names: [String], below prefix: String) -> String {
         let known = names.map(SchemaPatterns.escaped).joined(separator: "|")
         return "^\(SchemaPatterns.escaped(prefix))" + (known.isEmpty ? "" : #"(?!(?:\#(known))(?:\.|$))"#)
@@ -116,7 +110,7 @@ struct ConfigSchema {
     private static func requirements(_ table: FieldTable, _ given: Value) -> JsonText? {
         let required = table.properties.indices.filter { index in
             let field = table.properties[index]
-            let isGiven = ([field.name] + field.was).contains { given[$0].map { !$0.isNull } ?? false }
+            let isGiven = field.names.contains { given[$0].map { !$0.isNull } ?? false }
             return table.isRequired(index) && !isGiven && field.was.isEmpty
         }.map { table.properties[$0].name }
         guard !required.isEmpty else { return nil }
@@ -178,7 +172,7 @@ struct ConfigSchema {
         }
     }
 
-    /// The schema of a path while those above it have no value.
+    /// The schema of a path that applies if the paths above it have no value.
     private static func condition(_ path: String, _ above: ArraySlice<String>, _ value: JsonText) -> JsonText {
         let here = JsonText.object([("properties", .object(spellings(names(path)) { inner($0, value) }))])
         guard !above.isEmpty else { return here }
@@ -256,7 +250,7 @@ struct ConfigSchema {
         return index
     }
 
-    /// The keys at the top of the configuration that lead to a path, each with the schema for the rest of the path.
+    /// The top-level keys of the configuration that lead to a path, each with the schema for the rest of the path.
     private static func spellings(_ names: [String], _ inner: (ArraySlice<String>) -> JsonText) -> [JsonText.Member] {
         names.indices.map { index in
             (names[...index].joined(separator: "."), inner(names[(index + 1)...]))
@@ -311,7 +305,7 @@ struct ConfigSchema {
         return .object(members)
     }
 
-    /// The schema of the value at a node. A key at the top may be the whole path.
+    /// The schema of the value at a node. A top-level key may be the whole path.
     private func value(
         _ index: Int, isTop: Bool, _ dotted: inout [JsonText.Member], _ definitions: inout SchemaDefinitions
     ) -> JsonText {

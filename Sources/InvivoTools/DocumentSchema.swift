@@ -1,12 +1,13 @@
 public import InvivoBase
 internal import InvivoGraph
 public import InvivoReload
+internal import InvivoSpec
 
 /// The JSON Schema of the documents that an application accepts, as far as a schema can express it.
 ///
-/// Conditions stand in `if` and `then`, so that an error has the path of the value at fault.
+/// Conditions use `if` and `then`, so that an error has the path of the value at fault.
 public struct DocumentSchema {
-    /// The schema, in several lines.
+    /// The schema as formatted JSON.
     public let text: String
 
     /// Fails if a host gives a schema that is not valid JSON.
@@ -79,7 +80,7 @@ public struct DocumentSchema {
         return [("type", .string("string")), ("anyOf", .list(forms))]
     }
 
-    /// The keys without targets that others inherit from.
+    /// The keys without targets whose traits other keys inherit.
     private static func free(_ facts: SchemaFacts) -> [String] {
         guard !facts.inherited.isEmpty else { return [] }
         let known = Set(facts.targets.map(\.key))
@@ -100,7 +101,7 @@ public struct DocumentSchema {
             keys.append(
                 (target.key, .object((names.isEmpty ? [] : [("description", .string(names))]) + list.members)))
         }
-        // The traits of a key that others inherit from are checked with the targets that do.
+        // Inherited traits are checked with the targets that inherit them.
         keys += free(facts).map { ($0, lists.open) }
         var patterns: [JsonText.Member] = [(#"^\."#, lists.open)]
         for entries in facts.entries {
@@ -113,7 +114,7 @@ public struct DocumentSchema {
         ]
     }
 
-    /// Refuses unknown keys, unless traits of the document inherit from one: a schema cannot compare the names.
+    /// Refuses unknown keys, unless the document inherits from an unknown key: a schema cannot compare the names.
     private static func onlyKnownKeys(_ key: JsonText, _ definitions: inout SchemaDefinitions) -> JsonText {
         func map(_ name: String, _ value: JsonText) -> JsonText {
             .object([
@@ -131,7 +132,7 @@ public struct DocumentSchema {
             let long = map("type", .object([("const", .string(type))]))
             return [map(type, parameters), .object([("allOf", .list([long, parameters]))])]
         }
-        let items = named("Inherit", map("traits", names)) + named("When", branches)
+        let items = named(TraitSpec.inherit, map("traits", names)) + named(TraitSpec.when, branches)
         definitions.define(
             list,
             .object([("type", .string("array")), ("contains", .object([("anyOf", .list(items))]))]))
@@ -187,7 +188,7 @@ public struct DocumentSchema {
 }
 
 extension [DefinitionChoice.When] {
-    /// The values that select; nil if others do, too.
+    /// The values that select an option; nil if other values select one, too.
     var scalars: [JsonText]? {
         var values: [JsonText] = []
         for option in self {
@@ -202,7 +203,7 @@ extension [DefinitionChoice.When] {
         return values
     }
 
-    /// The schema of a value that a document chooses.
+    /// The schema of `choose` under `wiring:`.
     fileprivate func chosen(_ open: JsonText) -> [JsonText.Member] {
         let suggested = compactMap { option in
             if case .equal(let value) = option { JsonText(value) } else { nil }

@@ -2,7 +2,7 @@ public import InvivoBase
 public import InvivoReload
 internal import InvivoSpec
 
-/// The wiring in the forms that tools read.
+/// The wiring in formats for tools.
 extension WiringFacts {
     /// A list with one map for each key.
     public var value: Value {
@@ -55,8 +55,8 @@ extension WiringFacts {
         }
     }
 
-    /// A digraph for Graphviz: one cluster for each assembly. Shared objects are boxes, all others are ellipses; injected
-    /// dependencies are dashed, deferred ones dotted, kept former ones red.
+    /// A digraph for Graphviz, with one cluster for each assembly. Shared objects are boxes, all others are ellipses. Injected
+    /// dependencies are dashed, deferred ones are dotted, and kept former ones are red.
     public var dot: String {
         let drawing = GraphDrawing(self)
         var out = "digraph wiring {\n    rankdir=LR;\n    fontname=\"sans-serif\";\n"

@@ -3,7 +3,7 @@ internal import InvivoSpec
 
 /// A schema of a section that the host gives, embedded in the schema of documents.
 ///
-/// Null removes a value of a map, so it is accepted there, but not in a list, which no other document can change.
+/// Null removes a value of a map, so it is accepted there. It is refused in lists, whose items no other document can remove.
 struct HostSchema {
     /// Whether an item of a list surrounds a value.
     private enum Level: String {
@@ -31,7 +31,7 @@ struct HostSchema {
 
     private func resolved(_ schema: JsonText) -> JsonText {
         var schema = schema
-        // References to references are few, and a cycle of references describes nothing.
+        // The limit ends a cycle of references, which describes nothing.
         for _ in 0..<8 {
             if let found = definition(of: schema) {
                 schema = found
@@ -66,7 +66,7 @@ struct HostSchema {
     ) -> JsonText {
         var embedding = Embedding(
             host: self, prefix: wanted, isWhole: isWhole, hidesDefaults: hidesDefaults, names: [:])
-        // The properties are those of the result, and not of a definition that it refers to.
+        // Describe the result itself, not a definition that it refers to.
         if root["$ref"] != nil {
             var last = root
             for _ in 0..<8 {
@@ -160,11 +160,10 @@ struct HostSchema {
 
     // MARK: required fields
 
-    /// The requirements of the fields that a map needs, and of the maps in it; nil if there are none. `given` has the values of
-    /// other layers.
+    /// Requires the fields that a map and the maps in it need. Nil if there are none. `given` has the values of other layers.
     func requirements(given: Value) -> JsonText? { requirements(section, given, depth: 0) }
 
-    /// More maps inside each other are those of a type that contains itself.
+    /// Only a type that contains itself nests maps deeper than this.
     private static let deepest = 8
 
     private func requirements(_ schema: JsonText, _ given: Value, depth: Int) -> JsonText? {

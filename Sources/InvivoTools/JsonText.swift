@@ -13,12 +13,12 @@ enum JsonText: Sendable {
 
     typealias Member = (name: String, value: JsonText)
 
-    /// A schema that refuses every value, with an error that has the path of the value.
+    /// A schema that refuses every value. The error has the path of the value.
     static var never: JsonText { .object([("not", .object([]))]) }
 
     static func integer(_ number: some BinaryInteger) -> JsonText { .number("\(number)") }
 
-    /// A number, without a point where it is whole; nil for a number that JSON does not have.
+    /// A number. A whole one is written without a decimal point. Nil for infinity and NaN.
     static func number(_ number: Double) -> JsonText? {
         guard number.isFinite else { return nil }
         guard number == number.rounded(), abs(number) < 1e15 else { return .number("\(number)") }
@@ -27,7 +27,7 @@ enum JsonText: Sendable {
 
     static func strings(_ strings: [String]) -> JsonText { .list(strings.map { .string($0) }) }
 
-    /// The value of a constant; nil for one that JSON does not have.
+    /// A value as JSON; nil for a value that JSON cannot express.
     init?(_ value: Value) {
         switch value {
         case .null: self = .null
@@ -80,7 +80,6 @@ enum JsonText: Sendable {
     var text: String? { if case .string(let text) = self { text } else { nil } }
     subscript(name: String) -> JsonText? { members.first { $0.name.isSameName(as: name) }?.value }
 
-    /// Whether it has no members or items.
     var isEmpty: Bool {
         switch self {
         case .object(let members): members.isEmpty
@@ -91,7 +90,7 @@ enum JsonText: Sendable {
 
     // MARK: writing
 
-    /// The value in several lines. Lists of scalars are one line.
+    /// Writes the value with line breaks and indentation. A list of scalars is one line.
     func write(to out: inout String, indent: String = "") {
         switch self {
         case .null: out += "null"

@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoReload
 
 extension KeyFunctions {
-    /// A C header, which C++ reads too.
+    /// A header for C and C++.
     public var c: String {
         var text = Self.cHead
         for name in typeNames {
@@ -70,7 +70,7 @@ extension KeyFunctions {
         type.isEmpty ? "invivo_object" : "\(identifier(type))_object"
     }
 
-    /// The value of an optional parameter where the caller passes NULL.
+    /// The value of an optional parameter for which the caller passes NULL.
     private static func cDefault(_ parameter: Signature.Parameter) -> String {
         guard let value = parameter.defaultValue, isLiteral(parameter) else { return "invivo_null()" }
         return switch value {

@@ -1,4 +1,4 @@
-/// Escapes keys, which may contain any character, so that they end up in literals and comments but never in code.
+/// Escapes keys for literals and comments. Keys may contain any character, and must never become code.
 extension KeyFunctions {
     static func cLiteral(_ text: String) -> String {
         literal(text) { "\\" + String(repeating: "0", count: 3 - String($0, radix: 8).count) + String($0, radix: 8) }

@@ -24,7 +24,7 @@ extension KeyFunctions {
             let ready = remaining.filter { name in
                 (known[name]?.supertypes ?? []).allSatisfy { $0 == name || written.contains($0) }
             }
-            // Types in a cycle of supertypes have no such order.
+            // Types whose supertypes form a cycle have no such order.
             for name in ready.isEmpty ? remaining : ready {
                 let bases = known[name]?.supertypes.filter { $0 != name && written.contains($0) } ?? []
                 text += python(name, Self.withoutRepetition(bases, known), known[name])
@@ -87,7 +87,7 @@ extension KeyFunctions {
     }
 
     private static func pythonParameters(_ parameters: [Signature.Parameter]) -> [(name: String, declared: String)] {
-        // A default without a literal is passed by the caller, and so are the parameters before it.
+        // The caller passes a default value that has no literal, and all parameters before it.
         let required = parameters.lastIndex { $0.defaultValue != nil && !isLiteral($0) } ?? -1
         return zip(names(parameters, reserved: pythonKeywords.union(["self"])), parameters).enumerated().map {
             index, pair in

@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoReload
 
 extension KeyFunctions {
-    /// A Swift file.
+    /// A Swift source file.
     public var swift: String {
         var text = "// Written by `invivo keys`; do not edit. A function for each key, by assembly.\n\nimport Invivo\n"
         for name in typeNames {
@@ -25,7 +25,7 @@ extension KeyFunctions {
             var type = assembly.isEmpty ? "RootKeys" : "\(Self.type(assembly))Keys"
             var name = assembly.isEmpty ? "rootKeys" : "\(Self.camel(assembly))Keys"
             if !assembly.isEmpty && !types.insert(type).inserted {
-                // The name of another assembly differs in its underscores alone.
+                // The names of two assemblies differ only in their underscores.
                 type = Self.identifier(assembly) + "_Keys"
                 name = Self.identifier(assembly) + "_keys"
             }
@@ -88,7 +88,7 @@ extension KeyFunctions {
             """
     }
 
-    /// Such as " = 60"; empty where the default has no literal, so that the caller passes it.
+    /// The default value of a parameter, such as " = 60". Empty if it has no literal: the caller then passes the value.
     private static func swiftDefault(_ parameter: Signature.Parameter) -> String {
         guard let value = parameter.defaultValue else { return parameter.isOptional ? " = nil" : "" }
         guard isLiteral(parameter) else { return "" }
@@ -122,7 +122,7 @@ extension KeyFunctions {
 
     private static func handle(_ type: String) -> String { "\(Self.type(type))Handle" }
 
-    /// The name in backticks where it is a keyword.
+    /// The name; in backticks if it is a keyword.
     private static func quoted(_ name: String) -> String { swiftKeywords.contains(name) ? "`\(name)`" : name }
 
     /// `left.voice_one` as `leftVoiceOne`.
@@ -143,7 +143,7 @@ extension KeyFunctions {
         identifier(name).split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// The name, after an underscore where it begins with a digit.
+    /// The name; with an underscore in front if it begins with a digit.
     private static func withoutLeadingDigit(_ name: String) -> String {
         name.first?.isNumber == true ? "_" + name : name
     }

@@ -3,13 +3,13 @@ public import InvivoReload
 
 /// Generates a typed function for each key, so that compilers check names, arguments and results.
 ///
-/// Abstract and inline definitions have no function, and neither do types that consist of a block alone.
+/// There are no functions for abstract and inline definitions, or for types that have only a block.
 public struct KeyFunctions: Sendable {
     struct Function: Sendable {
         let key: String
         /// The end of the function's comment, such as "prototype" or "stands for KEY".
         let summary: String
-        /// The name of the type of the objects; empty where it is open.
+        /// The name of the type of the objects; empty if it is unknown.
         let type: String
         let parameters: [Signature.Parameter]
         let isNullable: Bool
@@ -51,13 +51,13 @@ public struct KeyFunctions: Sendable {
         try Self.checkNames(typeNames, "the types")
     }
 
-    /// The final target of an alias, and the runtime arguments that a caller has still to pass.
+    /// The final target of an alias, and the runtime arguments that the caller must pass.
     private static func target(of node: WiringFacts.Node, _ nodes: [String: WiringFacts.Node]) -> (
         WiringFacts.Node, [Signature.Parameter]
     ) {
         var (node, bound) = (node, 0)
         var declared = node.call.parameters
-        // Ends, as the runtime refuses cyclic aliases.
+        // The loop ends, because the runtime refuses cyclic aliases.
         while let alias = node.alias, let next = nodes[alias] {
             bound += node.call.boundArguments
             node = next
@@ -110,7 +110,7 @@ public struct KeyFunctions: Sendable {
         }
     }
 
-    /// The literal of a default that is a number.
+    /// The literal of a numeric default value.
     static func number(_ value: Value) -> String {
         switch value {
         case .float(let number): "\(number)"
@@ -119,7 +119,7 @@ public struct KeyFunctions: Sendable {
         }
     }
 
-    /// The parameters' names as distinct identifiers, none of them reserved.
+    /// Distinct identifiers for the names of the parameters, without reserved words.
     static func names(_ parameters: [Signature.Parameter], reserved: Set<String>) -> [String] {
         var taken = reserved
         return parameters.map { parameter in

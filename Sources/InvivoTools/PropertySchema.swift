@@ -1,13 +1,14 @@
 internal import InvivoBase
+internal import InvivoTraits
 
 /// The schema of one property, field or parameter.
 struct PropertySchema {
-    /// Where the value stands.
+    /// The part of a document that contains the value.
     enum Place {
         case trait
-        /// Strings of the configuration are read as what their receiver requests, and null removes a value.
+        /// A string is converted to the kind that its receiver requests, and null removes a value.
         case configuration
-        /// A value that a host reads itself: its strings are strings.
+        /// A value that the host reads: a string is not converted.
         case host
     }
 
@@ -15,19 +16,24 @@ struct PropertySchema {
 
     // MARK: values
 
-    /// A value that `Set`, a field of a trait type or a section takes, with what an editor shows.
+    /// The schema of a property of `Set`, of a trait type or of a section, with annotations for editors.
     func value(_ property: Property, hasDefault: Bool = true) -> JsonText {
         .object(annotations(property, hasDefault: hasDefault) + content(property))
     }
 
-    /// A value under a former name.
-    func former(_ property: Property) -> JsonText {
+    /// The schema of a property under a former name.
+    private func former(_ property: Property) -> JsonText {
         .object(
             [("description", .string("Now called '\(property.name)'.")), ("deprecated", .bool(true))]
                 + content(property))
     }
 
-    /// A value of a kind.
+    /// The members of an object that may have the property, under its name or a former one.
+    func members(_ property: Property, hasDefault: Bool = true) -> [JsonText.Member] {
+        [(property.name, value(property, hasDefault: hasDefault))] + property.was.map { ($0, former(property)) }
+    }
+
+    /// The schema of a value of a kind.
     func value(_ kind: ValueKind) -> JsonText {
         switch kind {
         case .bool:
@@ -67,7 +73,7 @@ struct PropertySchema {
             + Self.limits(property.kind, property.range)
     }
 
-    /// The expressions of the strings that the property reads.
+    /// Regular expressions for the strings that the property accepts.
     private func texts(_ property: Property) -> [String] {
         var found: [String] = []
         switch property.codec {
@@ -83,13 +89,13 @@ struct PropertySchema {
             found = [SchemaPatterns.color(hasAlpha: hasAlpha)]
         }
         guard place == .configuration, property.kind.isNumber else { return found }
-        // With a unit, the number behind the string may be whole although this one is not.
+        // The number in front of a unit may be a fraction although the property is whole: "1.5 k" is 1500.
         return found + [
             property.kind.isInteger && found.isEmpty ? SchemaPatterns.plainInteger : SchemaPatterns.plainNumber
         ]
     }
 
-    /// The types of a value, and the strings among them: those of the patterns, and those with variables.
+    /// The types of a value. With `pattern`, a string must match one of the expressions, or contain a variable.
     private func typed(_ types: [String], pattern: [String]? = nil) -> [JsonText.Member] {
         let all = place == .trait ? types : types + ["null"]
         var members: [JsonText.Member] = [("type", all.count == 1 ? .string(all[0]) : .strings(all))]
@@ -108,13 +114,10 @@ struct PropertySchema {
     private func fields(_ property: Property) -> [JsonText.Member] {
         let hasText = property.codec != .none
         return typed(hasText ? ["object", "string"] : ["object"], pattern: hasText ? texts(property) : nil)
-            + Self.closed(
-                property.fields.flatMap { field in
-                    [(field.name, value(field))] + field.was.map { ($0, former(field)) }
-                })
+            + Self.closed(property.fields.flatMap { members($0) })
     }
 
-    /// Members with these names alone.
+    /// Refuses members with other names.
     static func closed(_ properties: [JsonText.Member]) -> [JsonText.Member] {
         [("properties", .object(properties)), ("additionalProperties", .bool(false))]
     }
@@ -149,15 +152,15 @@ struct PropertySchema {
 
     // MARK: relative layers
 
-    /// The factor of `Scale`, or the amount of `Offset`.
+    /// The schema of the factor of `Scale`, or of the amount of `Offset`.
     func relative(_ property: Property, isFactor: Bool) -> JsonText {
         guard !property.isNested else {
-            let fields = property.fields.filter { $0.isNested || $0.kind.isNumber && !$0.isEnumeration }
+            let fields = property.fields.filter(\.hasNumbers)
             return .object(
                 typed(["object"])
                     + Self.closed(
                         fields.flatMap { field in
-                            ([field.name] + field.was).map { ($0, relative(field, isFactor: isFactor)) }
+                            field.names.map { ($0, relative(field, isFactor: isFactor)) }
                         }))
         }
         var found: [String] = []

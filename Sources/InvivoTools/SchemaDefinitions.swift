@@ -1,11 +1,11 @@
 internal import InvivoBase
 
-/// The definitions under `$defs`, which parts of a schema share.
+/// The definitions under `$defs` that the parts of a schema share.
 struct SchemaDefinitions {
     private(set) var members: [JsonText.Member] = []
     private var taken: Set<String> = []
 
-    /// Returns a name that is not used yet. It has only characters that a reference may contain.
+    /// Reserves a name. It contains only characters that a reference may contain.
     mutating func name(_ wanted: String) -> String {
         let plain = String(
             wanted.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "_") ? $0 : "_" })
@@ -18,10 +18,10 @@ struct SchemaDefinitions {
         return name
     }
 
-    /// Defines a name of `name`.
+    /// Defines a name that `name` has reserved.
     mutating func define(_ name: String, _ value: JsonText) { members.append((name, value)) }
 
-    /// Defines a value, and returns a reference to it.
+    /// Adds a definition, and returns a reference to it.
     mutating func add(_ wanted: String, _ members: [JsonText.Member]) -> JsonText {
         let name = name(wanted)
         define(name, .object(members))

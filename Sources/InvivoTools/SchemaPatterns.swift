@@ -1,6 +1,6 @@
 internal import InvivoBase
 
-/// Regular expressions for strings that stand for values. They mean the same in ECMAScript and in Python.
+/// Regular expressions for strings that stand for values. ECMAScript and Python interpret them in the same way.
 enum SchemaPatterns {
     /// Strings whose value depends on an environment variable, or on another file.
     static let open = #"(?:^|[^$])\$\{|^file:(?!:|//)"#
@@ -18,17 +18,17 @@ enum SchemaPatterns {
     static let point = "^\(blanks)\(number)\(blanks),\(blanks)\(number)\(blanks)$"
     /// A path of the configuration.
     static let path = #"^[^.]+(?:\.[^.]+)*$"#
-    /// The same, with at most 64 names.
+    /// A path of the configuration with at most 64 names.
     static let configKey = #"^[^.]+(?:\.[^.]+){0,63}$"#
 
-    /// Numbers with units of time, the larger first.
+    /// Numbers with units of time, in descending order of the units.
     static let duration: String = {
         let parts = ["d", "h", "min", "s", "ms", "(?:us|\u{B5}s|\u{3BC}s)", "ns"]
         return "^\(blanks)(?=[-+.0-9])(?!.*[dhns][ \\t]*-)"
             + parts.map { "(?:\(number)\(blanks)\($0)\(blanks))?" }.joined() + "$"
     }()
 
-    /// A number with a unit and perhaps a prefix.
+    /// A number with a unit, which may have a prefix such as k.
     static func quantity(_ unit: String) -> String { "^\(number)\(blanks)[pnu\u{B5}\u{3BC}mkMGT]?\(escaped(unit))$" }
 
     /// Numbers with a unit, as properties accept them.
@@ -52,11 +52,11 @@ enum SchemaPatterns {
         "navy", "blue", "teal", "aqua",
     ]
 
-    /// The text without a special meaning.
+    /// An expression that matches exactly this text.
     static func escaped(_ text: String) -> String {
         text.map { #"\^$.|?*+()[]{}/"#.contains($0) ? "\\\($0)" : "\($0)" }.joined()
     }
 
-    /// One expression for several.
+    /// An expression that matches if one of these does.
     static func any(_ patterns: [String]) -> String { patterns.joined(separator: "|") }
 }

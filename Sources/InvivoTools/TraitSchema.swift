@@ -1,7 +1,9 @@
 internal import InvivoBase
 internal import InvivoReload
+internal import InvivoSpec
+internal import InvivoTraits
 
-/// The lists of traits that the objects of a type accept. The lists of one type are written once.
+/// The schemas of the lists of traits that objects accept: one for each type.
 struct TraitSchema {
     private let traits: [SchemaFacts.Trait]
     /// The references to the lists, by type.
@@ -13,7 +15,7 @@ struct TraitSchema {
     /// The parameters of `Inherit`.
     private var inherit = Body(short: .object([]), long: .object([]))
 
-    /// The parameters of one trait: under its name, and beside `type`.
+    /// The schemas of the parameters of a trait: `short` for `NAME: PARAMETERS`, `long` for parameters beside `type`.
     private struct Body {
         let short: JsonText
         let long: JsonText
@@ -24,7 +26,7 @@ struct TraitSchema {
     init(_ facts: SchemaFacts, key: JsonText, _ definitions: inout SchemaDefinitions) {
         traits = facts.traits
         inherit = body(
-            "Inherit",
+            TraitSpec.inherit,
             [
                 ("description", .string("Stands for the traits of other keys.")), ("type", .string("object")),
                 ("required", .strings(["traits"])),
@@ -50,11 +52,11 @@ struct TraitSchema {
         for trait in traits { hostBodies[trait.name] = body(of: trait, &definitions) }
         let anything = Body(short: .object([("type", .strings(["object", "null"]))]), long: .object([]))
         open = list("traits", &definitions) { _, _ in
-            ["Set", "Scale", "Offset", "Ramp"].map { ($0, anything) } + facts.traits.map { ($0.name, anything) }
+            BuiltInTrait.allCases.map { ($0.rawValue, anything) } + facts.traits.map { ($0.name, anything) }
         }
     }
 
-    /// Returns a reference to the lists of traits for objects of all these types.
+    /// Returns the schema of lists of traits that objects of all these types accept.
     mutating func list(for types: [TypeDescription], _ definitions: inout SchemaDefinitions) -> JsonText {
         guard let first = types.first else { return open }
         guard types.count == 1 else {
@@ -64,7 +66,7 @@ struct TraitSchema {
         let (traits, hostBodies) = (traits, hostBodies)
         let reference = list("traits.\(first.name)", &definitions) { definitions, schema in
             schema.builtIn(first, &definitions)
-                + traits.filter { $0.accepts(first) }.compactMap { trait in
+                + traits.filter { $0.targets.accepts(first) }.compactMap { trait in
                     hostBodies[trait.name].map { (trait.name, $0) }
                 }
         }
@@ -72,20 +74,23 @@ struct TraitSchema {
         return reference
     }
 
-    /// Defines a list, its items, and `When`, whose branches are such lists.
+    /// Defines the schema of a list, and of `When`, whose branches are such lists.
     private func list(
         _ wanted: String, _ definitions: inout SchemaDefinitions,
         _ bodies: (inout SchemaDefinitions, TraitSchema) -> [(name: String, body: Body)]
     ) -> JsonText {
         let name = definitions.name(wanted)
         let reference = SchemaDefinitions.reference(name)
-        let all = bodies(&definitions, self) + [("Inherit", inherit), ("When", when(reference, wanted, &definitions))]
+        let all =
+            bodies(&definitions, self) + [
+                (TraitSpec.inherit, inherit), (TraitSpec.when, when(reference, wanted, &definitions)),
+            ]
         definitions.define(
             name, .object([("type", .string("array")), ("items", definitions.add("\(wanted).item", item(all)))]))
         return reference
     }
 
-    /// One trait: its name with its parameters, or its parameters with `type`.
+    /// The schema of one trait, in both forms.
     private func item(_ bodies: [(name: String, body: Body)]) -> [JsonText.Member] {
         let long: [JsonText] = bodies.map { name, body in
             .object([
@@ -117,7 +122,7 @@ struct TraitSchema {
     ) -> Body {
         let properties = JsonText.object(members)["properties"]?.members ?? []
         let kind = JsonText.strings(["object", "null"])
-        // Null stands for no parameters.
+        // Null means no parameters.
         let typed = members.map { member in
             member.name == "type" && !needsParameters ? (name: "type", value: kind) : member
         }
@@ -142,60 +147,55 @@ struct TraitSchema {
         name: String, body: Body
     )] {
         let schema = PropertySchema(place: .trait)
-        let tunable = type.properties.filter { $0.isTunable && !$0.isReadOnly && type.allowsLayers($0) }
-        let numbers = tunable.filter { $0.isNested || $0.kind == .any || $0.kind.isNumber && !$0.isEnumeration }
-        let values = tunable.flatMap { property in
-            [(property.name, schema.value(property))] + property.was.map { ($0, schema.former(property)) }
-        }
+        let tunable = type.properties.filter { type.allowsLayers(on: $0) }
+        let numbers = tunable.filter(\.hasNumbers)
+        let values = tunable.flatMap { schema.members($0) }
         func relative(_ isFactor: Bool) -> [JsonText.Member] {
             numbers.flatMap { property in
-                ([property.name] + property.was).map { ($0, schema.relative(property, isFactor: isFactor)) }
+                property.names.map { ($0, schema.relative(property, isFactor: isFactor)) }
             }
         }
         let name = type.name
         let set = body(
             "Set.\(name)", Self.described("Sets properties of \(name).") + [("properties", .object(values))],
             &definitions)
-        let names = numbers.filter { !$0.takesRestart }.flatMap { [$0.name] + $0.was }
+        let movable = numbers.filter(\.canMove)
         let moving = definitions.add(
             "Ramp.\(name).values",
             [("type", .string("object"))]
                 + PropertySchema.closed(
-                    numbers.filter { !$0.takesRestart }.flatMap { property in
-                        [(property.name, schema.value(property, hasDefault: false))]
-                            + property.was.map { ($0, schema.former(property)) }
-                    }))
+                    movable.flatMap { schema.members($0, hasDefault: false) }))
         return [
-            ("Set", set),
+            (BuiltInTrait.set.rawValue, set),
             (
-                "Scale",
+                BuiltInTrait.scale.rawValue,
                 body(
                     "Scale.\(name)",
                     Self.described("Multiplies the values below.") + [("properties", .object(relative(true)))],
                     &definitions)
             ),
             (
-                "Offset",
+                BuiltInTrait.offset.rawValue,
                 body(
                     "Offset.\(name)",
                     Self.described("Adds to the values below.") + [("properties", .object(relative(false)))],
                     &definitions)
             ),
             (
-                "Ramp",
+                BuiltInTrait.ramp.rawValue,
                 body(
                     "Ramp.\(name)",
                     Self.described("Sets values, to which the properties move.")
                         + [
                             ("required", .strings(["to", "over"])),
                             ("properties", .object([("to", moving), ("over", Self.time), ("from", moving)])),
-                        ] + Self.startsWithEnds(names),
+                        ] + Self.startsWithEnds(movable.flatMap(\.names)),
                     needsParameters: true, &definitions)
             ),
         ]
     }
 
-    /// A start value needs an end value.
+    /// Refuses a start value without an end value.
     private static func startsWithEnds(_ names: [String]) -> [JsonText.Member] {
         guard !names.isEmpty else { return [] }
         let conditions = names.map { name in
@@ -226,7 +226,7 @@ struct TraitSchema {
     private static let time = JsonText.object([
         ("description", .string("A time: a number of seconds, or with a unit. At most one day.")),
         ("examples", .strings(["2 s", "300 ms"])), ("type", .strings(["number", "string"])), ("minimum", .integer(0)),
-        ("maximum", .integer(86_400)),
+        ("maximum", .integer(Ramp.longest)),
         ("pattern", .string(SchemaPatterns.any(SchemaPatterns.quantities("s") + [SchemaPatterns.open]))),
     ])
 
@@ -273,12 +273,11 @@ struct TraitSchema {
         let required = given.filter { $0.was.isEmpty }.map(\.name)
         let renamed = given.filter { !$0.was.isEmpty }.map { field in
             JsonText.object([
-                ("anyOf", .list(([field.name] + field.was).map { .object([("required", .strings([$0]))]) }))
+                ("anyOf", .list(field.names.map { .object([("required", .strings([$0]))]) }))
             ])
         }
         let properties = fields.enumerated().flatMap { index, field in
-            [(field.name, schema.value(field, hasDefault: !trait.fields.isRequired(index)))]
-                + field.was.map { ($0, schema.former(field)) }
+            schema.members(field, hasDefault: !trait.fields.isRequired(index))
         }
         return body(
             "trait.\(trait.name)",
@@ -286,22 +285,5 @@ struct TraitSchema {
                 + (required.isEmpty ? [] : [("required", .strings(required))])
                 + (renamed.isEmpty ? [] : [("allOf", .list(renamed))]) + [("properties", .object(properties))],
             needsParameters: !given.isEmpty, &definitions)
-    }
-}
-
-extension TypeDescription {
-    /// Whether layers may change a property of the objects.
-    fileprivate func allowsLayers(_ property: Property) -> Bool {
-        do throws(Failure) { try checkTunable(property) } catch { return false }
-        return true
-    }
-}
-
-extension SchemaFacts.Trait {
-    /// Whether it is for objects of a type.
-    fileprivate func accepts(_ type: TypeDescription) -> Bool {
-        guard targets.contains(where: { $0 == "*" || type.isKind(of: $0) }) else { return false }
-        let isBlockOnly = type.size == 0 && type.functions.make == nil
-        return !runsCode || !type.isShared && !isBlockOnly
     }
 }

@@ -6,15 +6,15 @@ internal import InvivoGraph
 /// A trait that runs code sees everything below it. Before something below it changes, it is reversed, with everything
 /// above it; afterwards all of it is applied again. Accessed in the object's domain only.
 ///
-/// Everything comes off strictly from the top. Where a value cannot be put back, its entry stays with the base value, and so does
-/// everything below it, until a later commit has put the value back.
+/// Entries are removed strictly from the top. If a value cannot be restored, its entry stays with the base value, and so do all entries
+/// below it, until a later commit has restored the value.
 final class CodeStack {
     final class Entry {
         let application: CodeApplication
         /// The layers above it.
         let tuning = Tuning()
         var reversal: Reversal?
-        /// Whether some of it is reversed: the layers that were above it are not put back then.
+        /// Whether a part of it is reversed. The layers that were above it are then not restored.
         var isPartlyReversed = false
 
         init(_ application: CodeApplication) { self.application = application }
@@ -28,7 +28,7 @@ final class CodeStack {
         let key: String
         let moment: Tuning.Moment
 
-        /// A failure of a layer above a trait.
+        /// Adds the path to a failure of a layer above a trait.
         func located(_ failure: Failure, _ application: CodeApplication) -> Failure {
             if application.isSecret { return located(failure, application, "could not be reversed") }
             var located = failure
@@ -54,22 +54,22 @@ final class CodeStack {
     }
 
     private(set) var entries: [Entry] = []
-    /// Whether a reversal has failed, or an application that an undo repeated, or a layer above one could not be taken off. The next
-    /// change builds the stack again.
+    /// Whether a reversal has failed, or the undo of one, or a layer above a trait could not be removed. The next change builds the stack
+    /// again.
     private(set) var isBroken = false
-    /// The applications whose own reversals have failed since the stack was built. Their effects count as reversed.
+    /// The applications whose own reversals have failed since the stack was built. Their effects are treated as reversed.
     private var left: [CodeApplication] = []
 
-    /// Whether nothing has to be remembered.
+    /// Whether there is no state to keep.
     var isEmpty: Bool { entries.isEmpty && !isBroken }
 
-    /// Whether a value could not be put back.
+    /// Whether a value could not be restored.
     var isStuck: Bool { isBroken || entries.contains { $0.tuning.isStuck } }
 
     /// The applications, with the layers above each.
     var segments: [CodeSegment] { entries.map { CodeSegment(application: $0.application, live: $0.tuning.layers) } }
 
-    /// The stack is built again. Returns the outcomes for reversals that have failed before.
+    /// Called when the stack is built again. Returns the outcomes for reversals that have failed before.
     func mend(_ undo: inout Undo) -> [Tuning.Outcome] {
         guard isBroken else { return [] }
         let failed = left
@@ -80,8 +80,8 @@ final class CodeStack {
         }
     }
 
-    /// The number of entries, from the lowest, that stay: their code and what lies below it are the same. Of the last one the layers
-    /// may change.
+    /// The number of entries, from the lowest, that stay because their code and everything below it are unchanged. The layers of the last
+    /// one may change.
     func countKept(of segments: [CodeSegment]) -> Int {
         var count = 0
         for (entry, segment) in zip(entries, segments) {
@@ -113,8 +113,8 @@ final class CodeStack {
         return outcomes
     }
 
-    /// Reverses the topmost entry. It is off then, also after its own reversal has failed. It stays while a value that it has set through
-    /// the runtime cannot be put back.
+    /// Reverses and removes the topmost entry, even if its own reversal fails. It stays while a value that it has set through the runtime
+    /// cannot be restored.
     private func reverse(_ entry: Entry, _ target: Target) throws(Failure) {
         do throws(Failure) {
             try entry.reversal?.run(target.object, target.instance)
@@ -136,10 +136,10 @@ final class CodeStack {
     func push(_ segment: CodeSegment, _ target: Target, _ undo: inout Undo) throws(Failure) -> [Tuning.Outcome] {
         let entry = Entry(segment.application)
         let failure = apply(entry, target)
-        // Also if a reversal above it has failed: nothing below may change while its code is applied.
+        // Also after a failed reversal above it: nothing below it may change while its code is applied.
         undo.add { [self] () throws(Failure) in
             guard entries.last === entry else { return }
-            // A layer above it is still there, and has the base value.
+            // A layer above it could not be removed, and has the base value.
             guard !entry.tuning.isStuck else { return isBroken = true }
             try reverse(entry, target)
         }
@@ -147,7 +147,8 @@ final class CodeStack {
         return try change(entry, to: segment.live, target, &undo)
     }
 
-    /// Returns the failure. The entry is on the stack then, too, while a value that the trait has set cannot be put back.
+    /// Applies the code of an entry. Returns the failure. After one, the entry is on the stack only if a value that the trait has set could
+    /// not be restored.
     private func apply(_ entry: Entry, _ target: Target) -> Failure? {
         let application = entry.application
         let (reversal, failure) = application.type.apply(application.values, target.object, target.instance)
@@ -157,7 +158,7 @@ final class CodeStack {
         return failure.map { target.located($0, application, "could not be applied") }
     }
 
-    /// Changes the layers above an entry. If the entry is not there when this is undone, they are not put back.
+    /// Changes the layers above an entry. Undo restores them only if the entry is still on the stack.
     func change(
         _ entry: Entry, to live: [Layer], _ target: Target, _ undo: inout Undo
     ) throws(Failure) -> [Tuning.Outcome] {
@@ -170,7 +171,7 @@ final class CodeStack {
             let steps = own
             undo.add { [self] () throws(Failure) in
                 guard !entry.isPartlyReversed, entries.contains(where: { $0 === entry }) else { return }
-                // The entry holds what the steps refer to.
+                // The steps refer to the entry without retaining it.
                 var steps = steps
                 defer { withExtendedLifetime(entry) {} }
                 if let failure = Failure.gathered(steps.run()) { throw failure }
@@ -181,7 +182,7 @@ final class CodeStack {
 }
 
 extension Tuning {
-    /// Changes an object whose traits run code, or did so.
+    /// Changes an object whose former or new traits run code.
     func changeStack(
         _ target: CodeStack.Target, to wanted: [Layer], _ segments: [CodeSegment], bases: [Base], _ undo: inout Undo
     ) throws(Failure) -> [Outcome] {

@@ -9,10 +9,10 @@ internal import InvivoWiring
 /// remove the last one, and need none of it. Values of nested structs are maps of the affected fields only: each field
 /// has its own base and layers.
 final class PropertyChange {
-    /// Its type's, which outlives each of its objects and each commit that changes one.
+    /// A property of the type, which outlives each of its objects and each commit that changes one.
     unowned(unsafe) let property: Property
     let index: Int
-    /// The former record. Needed while its own commit may be undone, and dropped when the next one begins.
+    /// The former record. Needed while the commit may be undone, and dropped when the next one begins.
     private(set) var before: PropertyChange?
     var next: PropertyChange?
 
@@ -27,9 +27,9 @@ final class PropertyChange {
     private var answered: Value?
     /// Whether the change could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
-    /// Whether the value that it left could not be read: nobody knows then whether other code has changed it.
+    /// Whether the value that it left could not be read. Changes by other code are then not detected.
     private var isUnread = false
-    /// Nil for the first layer on a plain property: the present value is the base, and the layer's value is set.
+    /// Nil for the first layer of a plain property: the present value is the base, and the value of the layer is set.
     private var work: Work?
 
     private final class Work {
@@ -47,7 +47,7 @@ final class PropertyChange {
         var notes: [Tuning.Outcome] = []
         var isRefused = false
         let moment: Tuning.Moment
-        /// The movement to the layer's value; nil when it is there, or shows at once.
+        /// The movement to the value of the layer; nil if it has ended, or if the value shows at once.
         var run: RampRun?
 
         init(newBase: Value?, _ steps: LayerSteps?, _ moment: Tuning.Moment) {
@@ -87,10 +87,10 @@ final class PropertyChange {
     /// Whether removing the layer only has to restore the base value.
     var isPlain: Bool { !isStuck && base != nil && property.isPlain }
 
-    /// Stores the value that a plain property returned, where it is not the layer's.
+    /// Stores the value that a plain property returned, if it is not the value of the layer.
     func answered(_ value: consuming Value) { answered = value }
 
-    /// The layer that lies on it.
+    /// The layer of the property; nil without one.
     var layer: Layer? {
         wanted.map {
             let steps = work?.steps
@@ -108,7 +108,6 @@ final class PropertyChange {
         set { answered = newValue }
     }
 
-    /// Whether `value` is the value that was read back.
     func isSeen(_ value: Value) -> Bool {
         if let answered { return answered.isSame(as: value) }
         return wanted?.isSame(as: value) ?? value.isNull
@@ -164,7 +163,7 @@ final class PropertyChange {
     /// A base value that an earlier commit could not restore. The restore is tried again, and a refusal is no failure.
     private var isLeftover: Bool { wanted == nil && newBase == nil && before?.isStuck == true }
 
-    // MARK: its steps
+    // MARK: steps
 
     private func capture(_ instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
         guard property.keepsMore else { return try property.exact(instance) }
@@ -198,7 +197,7 @@ final class PropertyChange {
             settleWhole()
         }
         if let ramp = work?.steps?.ramp { move(by: ramp) }
-        // The property has left its movement: it may not have the value that its former layer had, too.
+        // The movement has ended: the property may not have the value of its former layer.
         if before?.run != nil, run == nil, goal == nil { goal = end }
     }
 
@@ -247,7 +246,7 @@ final class PropertyChange {
         return stopped
     }
 
-    /// Becomes the record of a property that could not be put back, and has its base already.
+    /// Becomes the record of a property that could not be restored. `base` is set.
     private func stay(_ instance: UnsafeMutableRawPointer) {
         isStuck = true
         if let value = try? property.get(instance) {
@@ -332,7 +331,7 @@ final class PropertyChange {
         return outcomes
     }
 
-    // MARK: undoing
+    // MARK: undo
 
     /// Restores the value from before the commit.
     func undo(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
@@ -356,7 +355,7 @@ final class PropertyChange {
         return stuck
     }
 
-    // MARK: working it out
+    // MARK: the values to set
 
     /// One value, or one field of a nested struct.
     private struct Part {
@@ -433,13 +432,5 @@ final class PropertyChange {
         }
         let goal = part.newBase ?? base
         return (nil, goal, goal)
-    }
-}
-
-extension Value {
-    /// Restricts a map to the keys of the map `other`; any other value is unchanged.
-    func picked(like other: Value) -> Value {
-        guard case .map = self, case .map(let some) = other else { return self }
-        return .map(some.compactMap { pair in self[pair.name].map { (pair.name, $0.picked(like: pair.value)) } })
     }
 }

@@ -53,7 +53,7 @@ public enum PropertyText {
 
     // MARK: writing
 
-    /// The value with one form of NaN: text has no others.
+    /// The value with the canonical NaN, because text cannot express others.
     private static func plain(_ value: Value) -> Value {
         switch value {
         case .double(let number) where number.isNaN: .double(.nan)
@@ -64,7 +64,7 @@ public enum PropertyText {
         }
     }
 
-    /// The texts that may stand for a value, the best first.
+    /// The candidates for the text of a value, the best one first.
     private static func candidates(_ value: Value, _ property: Property) -> [String] {
         var found = CodecText(property).texts(of: value)
         switch value {
@@ -124,7 +124,7 @@ private struct CodecText {
 
     init(_ property: Property) { self.property = property }
 
-    /// The texts that may stand for the value, the best first. The caller reads them back.
+    /// The candidates for the text of the value, the best one first. The caller reads them back.
     func texts(of value: Value) -> [String] {
         switch property.codec {
         case .none: return [withUnit(value, property.unit ?? "")].compactMap { $0 }
@@ -163,7 +163,7 @@ private struct CodecText {
         return number.description
     }
 
-    /// A number whose text is read with an arithmetic that rounds: the shortest texts near it.
+    /// The shortest texts near a number. Reading the text may round, so several are tried.
     private func scaled(_ estimate: Double, _ unit: String) -> [String] {
         var found: [String] = []
         func add(_ number: Double) {

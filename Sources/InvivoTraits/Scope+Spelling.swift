@@ -2,7 +2,7 @@ public import InvivoGraph
 public import InvivoSpec
 
 extension Scope {
-    /// The scope that a document spells so.
+    /// The scope that a manifest or document names.
     public init(manifest scope: ManifestScope) {
         self =
             switch scope {

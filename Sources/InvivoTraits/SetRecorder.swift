@@ -3,7 +3,7 @@ public import InvivoBase
 internal import InvivoObjects
 internal import InvivoWiring
 
-/// Notes the former values of the properties that a trait sets through the runtime, on the thread that applies it.
+/// Records the former values of the properties that a trait sets through the runtime. Used on the thread that applies the trait.
 public final class SetRecorder {
     private struct Entry {
         /// Not leased: an object that has ended needs no former value.
@@ -13,12 +13,12 @@ public final class SetRecorder {
         let kept: Property.Kept?
     }
 
-    /// The former values that are not put back yet.
+    /// The former values that are not restored yet.
     private var entries: [Entry] = []
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Runs `body`, and notes what it sets.
+    /// Runs `body`, and records the properties that it sets.
     func recording(_ body: () throws(Failure) -> Void) throws(Failure) {
         let thread = currentThread()
         let former = thread.pointee.recorder
@@ -27,7 +27,7 @@ public final class SetRecorder {
         try body()
     }
 
-    /// Notes the value of a property that the calling thread is about to set for the first time. Does nothing outside of a trait.
+    /// Records the value of a property before the calling thread sets it for the first time. Does nothing outside of a trait.
     public static func note(
         _ object: UInt64, _ instance: UnsafeMutableRawPointer, _ property: Property
     ) throws(Failure) {
@@ -41,7 +41,7 @@ public final class SetRecorder {
 
     func forget() { entries = [] }
 
-    /// Puts the noted values back, the last first, and forgets them. Keeps those that are refused. Returns the failures.
+    /// Restores the recorded values, the last one first, and forgets them. Keeps those that are refused. Returns the failures.
     func revert() -> [Failure] {
         var failures: [Failure] = []
         var refused: [Entry] = []

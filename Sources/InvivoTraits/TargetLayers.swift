@@ -1,51 +1,15 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
-public import InvivoSpec
+internal import InvivoSpec
 internal import InvivoWiring
-
-/// One part of the traits of a key: a layer, or the application of a trait that runs code.
-public enum StackItem: Sendable {
-    case layer(DeclaredLayer)
-    case code(CodeApplication)
-}
-
-/// The application of a trait that runs code, with its parameters. Immutable.
-public final class CodeApplication: Sendable {
-    public let type: TraitType
-    let values: [Value]
-    /// The key path of the trait in its document.
-    let path: String
-    public let location: TraitLocation
-    /// Whether a parameter is secret.
-    let isSecret: Bool
-
-    init(_ type: TraitType, _ values: [Value], _ spec: TraitSpec) {
-        self.type = type
-        self.values = values
-        path = spec.path
-        location = spec.trackedLocation
-        isSecret = type.hasSecret(spec)
-    }
-
-    public func isSame(as other: CodeApplication) -> Bool {
-        type === other.type && zip(values, other.values).allSatisfy { $0.isSame(as: $1) }
-    }
-}
-
-/// An application of code, and the layers that lie above it, below the next one.
-public struct CodeSegment: Sendable {
-    public let application: CodeApplication
-    /// In the order in which they are set.
-    let live: [Layer]
-}
 
 /// The layers of all documents together for one key in one generation. Immutable.
 public final class TargetLayers: Configuration {
     public let type: ObjectType
     /// The topmost layer of each property, as if no trait ran code.
     public let effective: [Int: Layer]
-    public let atMaking: [Int: Value]
+    public let atCreation: [Int: Value]
     /// The layers that live objects take below the first trait that runs code, in the order in which they are set. Layers of
     /// the block, and those that take effect at the next construction, are not included.
     public let live: [Layer]
@@ -79,7 +43,7 @@ public final class TargetLayers: Configuration {
         }
         effective = try Self.top(of: all, properties)
         moves = effective.contains { $0.value.ramp != nil && !properties[$0.key].isInBlock }
-        var atMaking: [Int: Value] = [:]
+        var atCreation: [Int: Value] = [:]
         for (index, layer) in effective where properties[index].takesRestart {
             guard layer.steps == nil else {
                 throw Failure(
@@ -88,9 +52,9 @@ public final class TargetLayers: Configuration {
                         + "value then that could be changed", path: properties[index].name,
                     at: layer.location.location)
             }
-            atMaking[index] = layer.value
+            atCreation[index] = layer.value
         }
-        self.atMaking = atMaking
+        self.atCreation = atCreation
         live = Self.live(lowest, segments.isEmpty ? effective : try Self.top(of: lowest, properties), properties)
         above = try segments.map { (segment) throws(Failure) in
             CodeSegment(
@@ -133,7 +97,7 @@ public final class TargetLayers: Configuration {
         if moves, object.pointee.key > 0 { Tuning.onMoving?(type.container, object, object.pointee.key - 1) }
     }
 
-    /// The block that these layers give over the definition's base values. Properties that move have the value of this moment.
+    /// Creates the block that shows these layers over the base values of the definition. Properties that move have their present value.
     public static func block(
         of definition: Definition, layers: TargetLayers?, _ movement: inout BlockMovement
     ) throws(Failure) -> Block? {
@@ -159,14 +123,12 @@ public final class TargetLayers: Configuration {
         }
         return block
     }
-}
 
-extension TargetLayers {
     /// Whether these layers show the same as a layer over the property with this index.
-    fileprivate func shows(_ layer: Layer, _ index: Int) -> Bool { effective[index]?.shows(sameAs: layer) == true }
+    func shows(_ layer: Layer, _ index: Int) -> Bool { effective[index]?.shows(sameAs: layer) == true }
 
-    /// A planned block with the values of this moment, after `newest` has moved on since the plan was made. Movements that the plan
-    /// changes begin at these values. Without memory for it, the planned block.
+    /// Returns a planned block with the present values of the properties that move: `newest` has moved since the plan was made. Movements
+    /// that the plan changes begin at these values. Returns the planned block if there is no memory for another one.
     public static func followed(
         _ planned: Block, by newest: Block, of type: ObjectType, _ layers: TargetLayers?, after former: TargetLayers?,
         _ runs: inout [Int: RampRun]
@@ -185,56 +147,5 @@ extension TargetLayers {
             property.write(runs[index] == nil ? end : shown, to: block.bytes)
         }
         return block
-    }
-}
-
-/// The movements in the block of a key, from one generation to the next.
-public struct BlockMovement {
-    /// The current block, if it has the same type; nil for a new one.
-    private let present: Block?
-    private let former: TargetLayers?
-    private let runs: [Int: RampRun]
-    /// The movements in the next generation, by the index of the property.
-    public private(set) var next: [Int: RampRun] = [:]
-
-    public init(_ present: Block?, under former: TargetLayers?, _ runs: [Int: RampRun]) {
-        self.present = present
-        self.former = former
-        self.runs = runs
-    }
-
-    /// Whether there are movements in the current or the next generation.
-    public var isConcerned: Bool { !runs.isEmpty || !next.isEmpty }
-
-    /// Returns the value to show now of a property whose layer has the value `end`.
-    mutating func value(of index: Int, _ layer: Layer, _ end: Value, _ property: Property) -> Value {
-        guard let ramp = layer.ramp else { return end }
-        guard let present else {
-            let start = ramp.from.map { $0.completed(from: end) } ?? end
-            next[index] = RampRun.between(start, end, over: ramp)
-            return next[index] == nil ? end : start
-        }
-        let shown = property.read(present.bytes).picked(like: end)
-        if former?.shows(layer, index) == true {
-            next[index] = runs[index]
-        } else {
-            next[index] = RampRun.between(shown, end, over: ramp)
-        }
-        return next[index] == nil ? end : shown
-    }
-}
-
-extension Value {
-    /// Completes a partial map with the values of `other`; any other value is unchanged.
-    func completed(from other: Value) -> Value {
-        guard case .map(let own) = self, case .map(let whole) = other else { return self }
-        var pairs = whole.map { pair in
-            (
-                name: pair.name,
-                value: own.first { $0.name.isSameName(as: pair.name) }?.value.completed(from: pair.value) ?? pair.value
-            )
-        }
-        pairs += own.filter { mine in !whole.contains { $0.name.isSameName(as: mine.name) } }
-        return .map(pairs)
     }
 }

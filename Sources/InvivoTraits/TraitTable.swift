@@ -1,43 +1,13 @@
-internal import HashTreeCollections
 public import InvivoBase
 public import InvivoGraph
 public import InvivoSpec
-
-/// The trait types of the host in one generation, by name. A value: a copy shares what does not change.
-public struct TraitTypes: Sendable {
-    private var types: TreeDictionary<Name, TraitType> = [:]
-
-    public init() {}
-
-    public var isEmpty: Bool { types.isEmpty }
-    public var names: [String] { types.keys.map(\.text) }
-    public subscript(name: String) -> TraitType? { types[Name(name)] }
-
-    public mutating func insert(_ type: TraitType) { types[Name(type.name)] = type }
-    public mutating func remove(_ name: String) { types[Name(name)] = nil }
-}
-
-/// One trait of a list without Inherit and When.
-public struct FlatTrait: Sendable {
-    public let spec: TraitSpec
-    /// Whether its conditions hold. The others are checked only.
-    public let isActive: Bool
-
-    public init(_ spec: TraitSpec, isActive: Bool) {
-        self.spec = spec
-        self.isActive = isActive
-    }
-}
 
 /// Translates traits to layers and applications of code.
 public struct TraitTable {
     /// Runs the check of a trait type, and its declaration of layers, for the fields of a trait.
     public typealias Declare = (TraitType, [Value], TraitSpec) throws(Failure) -> [LayerDeclaration]
 
-    /// The traits that stand for lists of traits: the flattener expands them before this table sees them.
-    public static let inherit = "Inherit"
-    public static let when = "When"
-    private static let builtIn = BuiltInTrait.allCases.map(\.rawValue) + [inherit, when]
+    private static let builtIn = BuiltInTrait.allCases.map(\.rawValue) + [TraitSpec.inherit, TraitSpec.when]
 
     /// How problems in the traits of a key are reported.
     public struct Notes {
@@ -84,7 +54,7 @@ public struct TraitTable {
         if let failure = Failure.gathered(failures) { throw failure }
         while true {
             do throws(Failure) { return try TargetLayers(type: type, stack.flatMap(\.items)) } catch {
-                // Each turn removes a trait.
+                // Each iteration removes a trait.
                 guard let wrong = stack.firstIndex(where: { $0.items.contains { $0.isLayer(at: error.location) } }),
                     notes.skips(stack[wrong].spec, error.under(key))
                 else { throw error.under(key) }
@@ -101,7 +71,7 @@ public struct TraitTable {
             guard !notes.leavesOut(spec) else { return [] }
             throw unknown(spec)
         }
-        try trait.requireTarget(type, spec)
+        try trait.targets.require(type.description, for: trait.name, spec)
         let values = try trait.values(spec)
         let declared = try declare(trait, values, spec)
         guard !trait.runsCode else {
@@ -109,12 +79,12 @@ public struct TraitTable {
         }
         var failures: [Failure] = []
         var items: [StackItem] = []
-        // Any part of a layer may come from a parameter.
+        // A parameter may be a part of each layer.
         let origin = trait.origin(of: spec)
         let location = spec.trackedLocation.marked(isSecret: origin?.isSecret == true)
         for layer in declared {
             do throws(Failure) {
-                let property = try type.tunableProperty(layer.property).property
+                let property = try type.description.tunableProperty(layer.property).property
                 let amount = try property.checkAmount(layer.operation, layer.amount)
                 items.append(
                     .layer(
@@ -143,12 +113,12 @@ public struct TraitTable {
             "unknown trait \(quoted(spec.type))"
                 + (nearest.isEmpty ? "; the traits are: \(known.joined(separator: ", "))" : nearest),
             path: spec.path, at: spec.typeLocation)
-        // A name that is similar to a built-in trait is a mistake, and no type that is added later.
+        // A name that resembles a built-in trait is an error, not a type that is added later.
         failure.finding = nearestName(to: spec.type, among: Self.builtIn) == nil ? .unknownTrait : .misspelledTrait
         return failure
     }
 
-    /// Checks the traits for a key whose target is not there yet, as far as that does not depend on a target.
+    /// Checks the traits of a key without a target, as far as this does not depend on a target.
     public func checkNames(_ traits: [FlatTrait], _ notes: Notes) throws(Failure) {
         var failures: [Failure] = []
         for spec in traits.map(\.spec) {
@@ -165,11 +135,5 @@ public struct TraitTable {
             }
         }
         if let failure = Failure.gathered(failures) { throw failure }
-    }
-}
-
-extension StackItem {
-    fileprivate func isLayer(at location: Location) -> Bool {
-        if case .layer(let layer) = self { layer.location.location == location } else { false }
     }
 }

@@ -22,16 +22,17 @@ public final class TraitType: Sendable {
             UnsafeMutablePointer<invivo_reversal>?, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
 
-    /// Either declares layers or runs code.
+    /// A trait type either declares layers or runs code.
     public enum Action: Sendable {
         case layers(Layers)
         case apply(Apply)
+
+        fileprivate var runsCode: Bool { if case .apply = self { true } else { false } }
     }
 
     public let name: String
     public let text: String?
-    /// The names of the accepted types; "*" accepts all.
-    public let targets: [String]
+    public let targets: TraitTargets
     public let fields: FieldTable
     private let check: Check?
     public let action: Action
@@ -44,17 +45,17 @@ public final class TraitType: Sendable {
     ) {
         self.name = name
         self.text = text
-        self.targets = targets
+        self.targets = TraitTargets(names: targets, runsCode: action.runsCode)
         self.fields = fields
         self.check = check
         self.action = action
         self.owner = owner
     }
 
-    /// Leaves the user data with the host, because the call that received the type fails.
+    /// Leaves the ownership of the user data with the host, because the call that received the type fails.
     public func disown() { owner.disown() }
 
-    public var runsCode: Bool { if case .apply = action { true } else { false } }
+    public var runsCode: Bool { action.runsCode }
     /// Whether a plan calls the host for its traits.
     public var isPlannedByHost: Bool { check != nil || !runsCode }
 
@@ -102,7 +103,7 @@ public final class TraitType: Sendable {
             }
             let field = fields.properties[index]
             var found: [Failure] = []
-            if let wanted = Value.said(parameter.value, for: field, &found) {
+            if let wanted = Value.validParts(of: parameter.value, for: field, &found) {
                 do throws(Failure) { values[index] = try field.check(wanted) } catch { found += error.all }
             }
             failures += found.map { spec.located(parameter.value.masked($0, for: field), parameter) }
@@ -115,26 +116,6 @@ public final class TraitType: Sendable {
         }
         if let failure = Failure.gathered(failures) { throw failure }
         return values
-    }
-
-    /// Throws if it does not accept objects of a type.
-    func requireTarget(_ type: ObjectType, _ spec: TraitSpec) throws(Failure) {
-        guard targets.contains(where: { $0 == "*" || type.description.isKind(of: $0) }) else {
-            throw Failure(
-                .type, "the trait '\(name)' is for \(targets.joined(separator: ", ")), and not for \(type.name)",
-                path: spec.path, at: spec.typeLocation)
-        }
-        guard !runsCode || !type.description.isShared else {
-            throw Failure(
-                .type,
-                "the trait '\(name)' runs code, and \(type.name) is a shared type, whose objects are never changed in place: "
-                    + "use a trait that declares layers", path: spec.path, at: spec.typeLocation)
-        }
-        guard !runsCode || !type.isBlockOnly else {
-            throw Failure(
-                .type, "the trait '\(name)' runs code, and \(type.name) has only a block, and no instance",
-                path: spec.path, at: spec.typeLocation)
-        }
     }
 
     // MARK: calls
@@ -167,7 +148,7 @@ public final class TraitType: Sendable {
     public func declare(_ values: [Value]) throws(Refusal) -> [LayerDeclaration] {
         let data = owner.userData
         if let check {
-            // The index of no field.
+            // No field has this index.
             var at = Int.max
             do throws(Failure) {
                 try withFields(values) { (fields, values, count) throws(Failure) in
@@ -189,8 +170,8 @@ public final class TraitType: Sendable {
         return declared.all
     }
 
-    /// Changes an object. In its domain. After a failure, the reversal has the former values that could not be put back; nil if there
-    /// are none.
+    /// Changes an object, in its domain. After a failure, the reversal has the former values that could not be restored; nil if there are
+    /// none.
     func apply(
         _ values: [Value], _ object: UInt64, _ instance: UnsafeMutableRawPointer
     ) -> (reversal: Reversal?, failure: Failure?) {
@@ -215,88 +196,8 @@ public final class TraitType: Sendable {
             Reversal(given, recorder).drop()
             return (recorder.isEmpty ? nil : Reversal(invivo_reversal(), recorder), failure)
         }
-        // Its own reversal knows what it has set.
+        // The reversal of the host restores what the trait has set.
         if given.revert != nil { recorder.forget() }
         return (Reversal(given, recorder), nil)
-    }
-}
-
-/// One layer as `invivo_trait.layers` declares it.
-public struct LayerDeclaration: Sendable {
-    public let operation: DeclaredLayer.Operation
-    public let property: String
-    public let amount: Value
-}
-
-/// The layers that a trait type declares. Used by the one thread that runs its function.
-public final class LayerDeclarations {
-    public private(set) var all: [LayerDeclaration] = []
-
-    /// More layers are a mistake.
-    private static let most = 10_000
-
-    /// Runs `body` with a pointer for the host, which is valid during the call, on this thread.
-    func collecting(_ body: (OpaquePointer) throws(Failure) -> Void) throws(Failure) {
-        let raw = Unmanaged.passUnretained(self).toOpaque()
-        let thread = currentThread()
-        let former = thread.pointee.declarations
-        thread.pointee.declarations = raw
-        defer { thread.pointee.declarations = former }
-        try body(OpaquePointer(raw))
-    }
-
-    /// The object behind a pointer that a host function on this thread was given.
-    public static func find(_ pointer: OpaquePointer?) throws(Failure) -> LayerDeclarations {
-        guard let pointer else { throw Failure(.argument, "layers is NULL") }
-        let raw = UnsafeMutableRawPointer(pointer)
-        guard raw == currentThread().pointee.declarations else {
-            throw Failure(
-                .handle,
-                "these layers are not declared now: use the pointer during the call of the layers function, on its thread"
-            )
-        }
-        return Unmanaged<LayerDeclarations>.fromOpaque(raw).takeUnretainedValue()
-    }
-
-    public func add(_ operation: DeclaredLayer.Operation, _ property: String, _ amount: Value) throws(Failure) {
-        guard all.count < Self.most else {
-            throw Failure(.tooLarge, "a trait declares at most \(Self.most) layers")
-        }
-        all.append(LayerDeclaration(operation: operation, property: property, amount: amount))
-    }
-}
-
-/// The reversal of one application of a trait that runs code. Used in the domain of the object.
-final class Reversal {
-    private var given: invivo_reversal?
-    private let recorder: SetRecorder
-
-    init(_ given: invivo_reversal, _ recorder: SetRecorder) {
-        self.given = given
-        self.recorder = recorder
-    }
-
-    deinit { drop() }
-
-    /// Ends without being called.
-    func drop() {
-        guard let given = given.take(), let destroy = given.destroy else { return }
-        let data = HostPointer(given.data)
-        ending { destroy(data.raw) }
-    }
-
-    /// Whether values that the application has set through the runtime are yet to be put back.
-    var isPending: Bool { given != nil && !recorder.isEmpty }
-
-    /// Takes the application back. Called again only while it is pending.
-    func run(_ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) {
-        guard let given else { return }
-        defer { if !isPending { drop() } }
-        guard let revert = given.revert else {
-            guard var failure = Failure.gathered(recorder.revert()) else { return }
-            failure.message = "a value that it has set could not be put back: \(failure.message)"
-            throw failure
-        }
-        try CallbackResult.run("the reversal") { revert(invivo_object(bits: object), instance, given.data, $0) }
     }
 }

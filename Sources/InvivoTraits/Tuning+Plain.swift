@@ -12,30 +12,30 @@ extension Tuning {
         guard bases.isEmpty else { return nil }
         if let first {
             guard wanted.isEmpty else { return nil }
-            if first.next == nil { return first.isPlain ? try takeOff(instance, key, &undo) : nil }
+            if first.next == nil { return first.isPlain ? try removeLayer(instance, key, &undo) : nil }
             guard first.first(where: { !$0.isPlain || !type.description.movesNoOther($0.index) }) == nil else {
                 return nil
             }
-            return try takeAllOff(first, instance, key, &undo)
+            return try removeLayers(first, instance, key, &undo)
         }
         if wanted.count == 1 {
-            // Its type outlives the commit, and holds it.
+            // The type outlives the commit, and retains its properties.
             unowned(unsafe) let property = type.description.properties[wanted[0].property]
             guard property.isPlain, wanted[0].steps == nil else { return nil }
             return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
                 guard let layer = wanted.baseAddress else { return [] }
-                return try putOn(property, layer, instance, key, &undo)
+                return try addLayer(property, layer, instance, key, &undo)
             }
         }
         guard wanted.allSatisfy({ type.description.movesNoOther($0.property) && $0.steps == nil }) else { return nil }
         return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
-            try putAllOn(type.description.properties, wanted, instance, key, &undo)
+            try addLayers(type.description.properties, wanted, instance, key, &undo)
         }
     }
 
-    /// The layer is borrowed from its array, not copied.
+    /// Adds the first layer of a property. The layer is borrowed from its array, not copied.
     @inline(never)
-    private func putOn(
+    private func addLayer(
         _ property: Property, _ layer: UnsafePointer<Layer>, _ instance: UnsafeMutableRawPointer,
         _ key: borrowing String,
         _ undo: inout Undo
@@ -57,9 +57,9 @@ extension Tuning {
         } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location) }
     }
 
-    /// The change of the one remembered property.
+    /// Removes the only layer.
     @inline(never)
-    private func takeOff(
+    private func removeLayer(
         _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
     ) throws(Failure) -> [Outcome]? {
         guard let former = first, let base = former.base else { return nil }
@@ -93,9 +93,10 @@ extension Tuning {
         } catch { throw PropertyChange.located(error, property, key, TraitLocation()) }
     }
 
-    /// The layers are borrowed from their array, not copied. The properties' type outlives the commit, and holds them.
+    /// Adds the first layers of several properties. The layers are borrowed from their array, not copied. The type outlives the commit,
+    /// and retains its properties.
     @inline(never)
-    private func putAllOn(
+    private func addLayers(
         _ properties: borrowing [Property], _ wanted: UnsafeBufferPointer<Layer>, _ instance: UnsafeMutableRawPointer,
         _ key: borrowing String, _ undo: inout Undo
     ) throws(Failure) -> [Outcome] {
@@ -145,9 +146,9 @@ extension Tuning {
         return PropertyChange(plain: property, layer.pointee, present: try property.exact(instance))
     }
 
-    /// All that is remembered.
+    /// Removes all layers.
     @inline(never)
-    private func takeAllOff(
+    private func removeLayers(
         _ former: PropertyChange, _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
     ) throws(Failure) -> [Outcome] {
         unowned(unsafe) var property = former.property

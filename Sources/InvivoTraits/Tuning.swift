@@ -5,9 +5,9 @@ internal import InvivoObjects
 internal import InvivoSpec
 public import InvivoWiring
 
-/// The traits' state of one live object.
+/// The state of the traits of one live object.
 ///
-/// For each property under a layer it holds the base value, captured exactly when the first layer was added, and the
+/// For each property under a layer it stores the base value, captured exactly when the first layer was added, and the
 /// applied value. Layers may be removed in any order; the remaining ones stay in effect. Without a layer the base value
 /// is restored. Accessed in the object's domain only.
 ///
@@ -30,18 +30,18 @@ public final class Tuning: PropertyCover {
             case left(expected: Value, found: Value)
             /// A restore that an earlier commit could not complete was refused again.
             case refused(Failure)
-            /// The reversal of a trait has failed in an earlier commit, and its traits are built again over what it left.
+            /// The reversal of a trait has failed in an earlier commit. The traits are applied again over the values that it left.
             case notReversed
         }
-        /// The property's name; of a field of a nested struct, the way to it.
+        /// The name of the property; of a field of a nested struct, its path.
         public let path: String
         /// The source location of the layer.
         public let location: Location
         public let what: What
-        /// The environment variables that have a part in the value of the layer, which is not shown then.
+        /// The environment variables that are a part of the value of the layer. The value is then not shown.
         var variables: VariableText?
 
-        /// The same for a property whose value may be a secret.
+        /// The outcome for a property whose value may be a secret.
         public var ofSecret: Outcome {
             var outcome = self
             outcome.variables = VariableText.marking(variables, isSecret: true)
@@ -86,15 +86,15 @@ public final class Tuning: PropertyCover {
     enum Moment {
         /// Layers change: it begins at the value shown now.
         case edit
-        /// The object is new under these layers: it begins at the start value of the trait, or has the end value at once.
+        /// The object is new under these layers. It begins at the start value of the trait; without one it has the end value at once.
         case new
         /// It has the end value at once.
         case atOnce
-        /// The time has come to this point of the clock, and the layers stay.
+        /// The clock has reached this point, and the layers stay.
         case step(UInt64)
     }
 
-    /// A new base value of a property: shown now without a layer, otherwise when the last layer is removed.
+    /// A new base value of a property. It is shown now if the property has no layer, otherwise when the last layer is removed.
     public typealias Base = (index: Int, value: Value)
 
     static func of(_ record: Record) -> Tuning {
@@ -164,7 +164,7 @@ public final class Tuning: PropertyCover {
         try settle(changes, instance, key)
         var outcomes: [Outcome] = []
         changes.forEach { outcomes += $0.finish() }
-        // Without the changes of base values before it, which may hold leases of injected objects.
+        // Drops the leading changes of base values, which may hold leases of injected objects.
         first = changes.first { $0.isApplied }
         return outcomes
     }
@@ -217,8 +217,8 @@ public final class Tuning: PropertyCover {
     /// The records above the topmost trait that runs code: properties below it do not move.
     private var top: PropertyChange? { (code?.entries.last?.tuning ?? self).first }
 
-    /// Moves the properties of an object on to a point of the clock. Returns whether some have not reached their end. After a failure
-    /// all are where they were, and the next commit sets their layers again.
+    /// Moves the properties of an object to their values at a point of the clock. Returns whether some have not reached their end. After a
+    /// failure all have their former values, and the next commit sets their layers again.
     public static func step(
         _ record: Record, key: String, at now: UInt64
     ) throws(Failure) -> (outcomes: [Outcome], isMoving: Bool) {
@@ -265,8 +265,8 @@ public final class Tuning: PropertyCover {
         _ type: ObjectType, _ wanted: [Layer], _ bases: [Base], _ moment: Moment
     ) -> PropertyChange? {
         let properties = type.description.properties
-        var isNews = !bases.isEmpty
-        if case .step = moment { isNews = true }
+        var isChanged = !bases.isEmpty
+        if case .step = moment { isChanged = true }
         var head: PropertyChange?
         var last: PropertyChange?
         func add(_ change: PropertyChange) {
@@ -277,12 +277,12 @@ public final class Tuning: PropertyCover {
         while let state = entry {
             entry = state.next
             guard state.isApplied, !wanted.contains(where: { $0.property == state.index }) else { continue }
-            isNews = true
+            isChanged = true
             add(PropertyChange(state.property, state.index, before: state, wanted: nil, location: TraitLocation()))
         }
         for layer in wanted {
             let state = applied(layer.property)
-            isNews = isNews || state?.has(layer) != true
+            isChanged = isChanged || state?.has(layer) != true
             add(
                 PropertyChange(
                     properties[layer.property], layer.property, before: state, wanted: layer.value,
@@ -298,12 +298,12 @@ public final class Tuning: PropertyCover {
                 head = change
             }
         }
-        return isNews ? head : nil
+        return isChanged ? head : nil
     }
 
     private func applied(_ index: Int) -> PropertyChange? { first?.first { $0.index == index && $0.isApplied } }
 
-    /// Remembers `change` alone of its property.
+    /// Replaces the records of the property of `change`.
     func replace(_ change: PropertyChange) {
         var kept: [PropertyChange] = []
         first?.forEach { if $0.index != change.index { kept.append($0) } }
@@ -324,31 +324,5 @@ public final class Tuning: PropertyCover {
             if !change.isSettled { try change.setAgain(instance, key) }
         }
         try changes.forEach { change throws(Failure) in try change.readBack(instance, key) }
-    }
-}
-
-extension PropertyChange {
-    /// This one and those behind it.
-    @inline(__always)
-    func forEach(_ body: (PropertyChange) throws(Failure) -> Void) throws(Failure) {
-        var entry: PropertyChange? = self
-        while let one = entry {
-            try body(one)
-            entry = one.next
-        }
-    }
-
-    func forEach(_ body: (PropertyChange) -> Void) {
-        var entry: PropertyChange? = self
-        while let one = entry {
-            body(one)
-            entry = one.next
-        }
-    }
-
-    func first(where matches: (PropertyChange) -> Bool) -> PropertyChange? {
-        var entry: PropertyChange? = self
-        while let one = entry, !matches(one) { entry = one.next }
-        return entry
     }
 }

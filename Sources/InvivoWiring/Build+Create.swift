@@ -70,7 +70,7 @@ extension Build {
         try graph.configuration(recipe.id)?.configure(record)
         expectStart(of: recipient, index)
         if recipe.isTracked { track(recipient) }
-        if try awaitCompletion(recipient, for: asker(of: index)) {
+        if try awaitCompletion(recipient, for: requester(of: index)) {
             // It is not complete, and other builds do not see it, before its last hooks have run.
             frames[index].low = 0
         }
@@ -152,7 +152,7 @@ extension Build {
         var initializer = ObjectType.Initializer(values: values.all, given: values.given)
         if case .factory(let factory) = recipe.maker { initializer.factory = factory }
         initializer.key = recipe.id
-        initializer.asker = asker(of: index)?.id
+        initializer.requester = requester(of: index)?.id
         initializer.isShared = recipe.scope.isShared
         initializer.former = frames[index].former
         initializer.isNullable = definition.body.flags.contains(.nullable)
@@ -354,14 +354,14 @@ extension Build {
     /// The error for a reference to an existing object that is not decorated yet. A step is deferred; an initializer fails.
     func undecorated(_ index: Int, _ recipe: Recipe) -> Failure {
         missing = Missing(frame: index, requester: frames.count - 1)
-        let asker = frames[frames.count - 1].recipe
+        let requester = frames[frames.count - 1].recipe
         let names = recipe.decorators.map { "'\($0.name)'" }.joined(separator: ", ")
         return Failure(
             .cycle,
-            "'\(asker.key)' takes '\(recipe.key)', which is under construction and not yet decorated by \(names): "
+            "'\(requester.key)' takes '\(recipe.key)', which is under construction and not yet decorated by \(names): "
                 + frames[index...].map(\.recipe.key).joined(separator: " -> ") + " -> \(recipe.key)"
-                + "; let '\(asker.key)' take it as a property, or by a provider", path: asker.key,
-            at: asker.definition.location)
+                + "; let '\(requester.key)' take it as a property, or by a provider", path: requester.key,
+            at: requester.definition.location)
     }
 
     /// Whether an object was created after the sequence number was `begun`.
@@ -370,7 +370,7 @@ extension Build {
     }
 
     /// The requester of a frame's object; nil if that has no key.
-    func asker(of index: Int) -> Recipe? {
+    func requester(of index: Int) -> Recipe? {
         guard index >= 0 else { return caller.requester }
         if let known = frames[index].requester { return known }
         guard index > 0, frames[index - 1].recipe.id != KeyTable.noKey else { return nil }

@@ -87,7 +87,7 @@ extension Build {
         case .config(_, let source): return try value(of: source, recipe, arguments)
         case .setting(let setting): return .callable(Callable.setting(setting, in: container))
         case .resolver: return .callable(Callable.resolver(in: container))
-        case .asker: return asker(of: frames.count - 1).map { .string($0.key) } ?? .null
+        case .asker: return requester(of: frames.count - 1).map { .string($0.key) } ?? .null
         }
     }
 
@@ -132,7 +132,7 @@ extension Build {
             struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: container.handle),
             key: invivo_key(bits: container.keyHandle(recipe.id)),
             type: invivo_type(bits: type?.description.handleBits ?? 0),
-            asker: invivo_key(bits: asker(of: index).map { container.keyHandle($0.id) } ?? 0), given: 0,
+            asker: invivo_key(bits: requester(of: index).map { container.keyHandle($0.id) } ?? 0), given: 0,
             flags: recipe.scope.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0,
             former: invivo_object(bits: frames[index].former?.lease.bits ?? 0),
             former_instance: UnsafeRawPointer(frames[index].former?.instance))
@@ -155,7 +155,7 @@ extension Build {
             frames[missing.frame].deferred.append(
                 Deferred(
                     recipe: recipient.recipe, arguments: recipient.arguments,
-                    lease: try ObjectLease.retaining(recipient.object), step: step, requester: asker(of: index),
+                    lease: try ObjectLease.retaining(recipient.object), step: step, requester: requester(of: index),
                     number: deferrals))
             hold(to: missing.frame)
         }
@@ -235,7 +235,7 @@ extension Build {
             let property = type.property(index, for: record)
             if !property.isInBlock { try property.set(instance, value) }
         }
-        for (index, value) in (graph.configuration(recipe.id)?.atMaking ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (index, value) in (graph.configuration(recipe.id)?.atCreation ?? [:]).sorted(by: { $0.key < $1.key }) {
             let property = type.property(index, for: record)
             if !property.isInBlock { try property.set(instance, value) }
         }

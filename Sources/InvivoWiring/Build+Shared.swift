@@ -302,9 +302,9 @@ extension Build {
     public func startCommit() throws(Failure) { try startPhase?.startAll(of: self) }
 
     /// A commit fails: stops the objects that it has started, the last first. Returns all failures.
-    /// `isApart`: the stop functions do not see the objects of this build, because a domain still works on it.
-    public func stopCommit(isApart: Bool) -> [Failure] {
-        startPhase?.stopStarted(of: isApart ? nil : self, container.lifecycle) ?? []
+    /// `isDetached`: the stop functions do not see the objects of this build, because a domain still works on it.
+    public func stopCommit(isDetached: Bool) -> [Failure] {
+        startPhase?.stopStarted(of: isDetached ? nil : self, container.lifecycle) ?? []
     }
 
     /// A commit failed: none of its objects remains. Those that it started are stopped already.
@@ -333,7 +333,7 @@ extension Build {
             container.monitor.locked { self.reset(cell, failure) }
         }
         for entry in entries { reset(entry, isExclusive: false) }
-        container.apart(over: self) {
+        container.detached(over: self) {
             for entry in entries {
                 reset(entry, isExclusive: true)
                 _ = ObjectTable.release(entry.object)

@@ -124,7 +124,7 @@ public final class Build: @unchecked Sendable {
         /// the objects that `outer` has created.
         var outer: Build?
         /// Whether `outer` is interrupted on the same thread.
-        var isApart = false
+        var isDetached = false
         /// The build of another runtime that the calling thread was in when it began. For messages.
         var beneath: Build?
         /// The creation without a definition that it runs for, in messages: "the pool 'textures'".

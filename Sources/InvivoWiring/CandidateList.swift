@@ -18,7 +18,7 @@ extension Recipe {
         {
             guard let instance = record.pointee.instance, case .list(let values)? = former.list else { return }
             let extra = ObjectExtra.of(record)
-            var (told, objects) = container.monitor.locked { () -> ([UInt32], [Value]) in
+            var (ids, objects) = container.monitor.locked { () -> ([UInt32], [Value]) in
                 guard case .list(let objects)? = extra.injectedProperties[name] else { return ([], []) }
                 return (extra.candidates[name] ?? [], objects)
             }
@@ -27,15 +27,15 @@ extension Recipe {
             let added = type.method(added, for: record)
             while let last = objects.last, objects.count > same {
                 _ = try removed.call(instance, [last])
-                told.removeLast()
+                ids.removeLast()
                 objects.removeLast()
-                Self.keep(told, objects, name, extra, container)
+                Self.keep(ids, objects, name, extra, container)
             }
             for (id, value) in zip(former.ids, values).dropFirst(same) {
                 _ = try added.call(instance, [value])
-                told.append(id)
+                ids.append(id)
                 objects.append(value)
-                Self.keep(told, objects, name, extra, container)
+                Self.keep(ids, objects, name, extra, container)
             }
         }
 
@@ -87,24 +87,24 @@ extension Recipe {
                 try property.set(instance, try property.check(.list(objects)))
                 return Self.keep(ids, objects, name, extra, container)
             }
-            var told = container.monitor.locked { () -> [(id: UInt32, value: Value)] in
+            var current = container.monitor.locked { () -> [(id: UInt32, value: Value)] in
                 zip(extra.candidates[name] ?? [], (extra.candidates[name] ?? []).compactMap { known[$0] }).map {
                     ($0, $1)
                 }
             }
             let removed = type.method(removed, for: record)
             let added = type.method(added, for: record)
-            for former in told where !objects.contains(where: { $0.isSame(as: former.value) }) {
+            for former in current where !objects.contains(where: { $0.isSame(as: former.value) }) {
                 _ = try removed.call(instance, [former.value])
-                told.removeAll { $0.id == former.id }
-                Self.keep(told.map(\.id), told.map(\.value), name, extra, container)
+                current.removeAll { $0.id == former.id }
+                Self.keep(current.map(\.id), current.map(\.value), name, extra, container)
             }
-            for (id, value) in zip(ids, objects) where !told.contains(where: { $0.value.isSame(as: value) }) {
-                told.append((id, value))
-                Self.keep(told.map(\.id), told.map(\.value), name, extra, container)
+            for (id, value) in zip(ids, objects) where !current.contains(where: { $0.value.isSame(as: value) }) {
+                current.append((id, value))
+                Self.keep(current.map(\.id), current.map(\.value), name, extra, container)
                 do throws(Failure) { _ = try added.call(instance, [value]) } catch {
-                    told.removeLast()
-                    Self.keep(told.map(\.id), told.map(\.value), name, extra, container)
+                    current.removeLast()
+                    Self.keep(current.map(\.id), current.map(\.value), name, extra, container)
                     throw error
                 }
             }

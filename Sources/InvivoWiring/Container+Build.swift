@@ -51,7 +51,7 @@ extension Container {
         var tries = 0
         while true {
             let build = buildForWaiting()
-            let beneath = build.caller.isApart ? build.caller.outer.map(suspension) : nil
+            let beneath = build.caller.isDetached ? build.caller.outer.map(suspension) : nil
             let thread = currentThread().identity
             if let beneath { monitor.locked { waits.suspend(beneath, thread) } }
             defer { if let beneath { monitor.locked { waits.resume(beneath.chain, thread) } } }
@@ -172,7 +172,7 @@ extension Container {
 
     /// Runs host code that ends objects, or that may run at any moment, detached from the current build, or from `build`. Its
     /// resolves form their own object graph. They see the objects of the build and never wait for it.
-    public func apart<Result>(over build: Build? = nil, _ body: () -> Result) -> Result {
+    public func detached<Result>(over build: Build? = nil, _ body: () -> Result) -> Result {
         let thread = currentThread()
         let beneath = build.map(ThreadBuild.init) ?? (isBuildingHere ? thread.build : .none)
         return Pins.outside(core) { thread.inside(beneath.detached, engine: address, body) }
@@ -298,5 +298,5 @@ extension Container: RetirementRuntime {
     func stopRetired(_ records: [Record]) {
         for failure in lifecycle.stopTogether(records) { life.stopFailures.note(failure) }
     }
-    func detached<Result>(_ body: () -> Result) -> Result { apart(body) }
+    func detached<Result>(_ body: () -> Result) -> Result { detached(over: nil, body) }
 }

@@ -134,7 +134,7 @@ extension Container {
         return Build(
             self, graph: readGraph,
             caller: Build.Caller(
-                parent: outer == nil ? creationBuild() : nil, outer: outer, isApart: outer != nil,
+                parent: outer == nil ? creationBuild() : nil, outer: outer, isDetached: outer != nil,
                 beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque()
                     ? nil : Build.at(thread.build)))
     }
@@ -176,7 +176,7 @@ extension Container {
         let build = Build(
             self, graph: parent?.graph ?? currentGraph(),
             caller: Build.Caller(
-                parent: parent, outer: around, isApart: around != nil,
+                parent: parent, outer: around, isDetached: around != nil,
                 beneath: around == nil ? nil : Build.at(currentThread().build), origin: origin))
         monitor.locked {
             creation.pointee.build = Unmanaged.passRetained(build).toOpaque()

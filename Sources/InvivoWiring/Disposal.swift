@@ -215,7 +215,7 @@ public enum Disposal {
         // Objects that host code releases end before its call returns.
         let outer = thread.pointee.ending
         thread.pointee.ending = iv_ending()
-        type.container.apart { end(record, extra, type) }
+        type.container.detached { end(record, extra, type) }
         thread.pointee.ending = outer
         // Injected objects are released last: their user has ended.
         if let extra { type.container.deferred.end(extra.takeUnretainedValue()) }

@@ -98,7 +98,7 @@ struct ExistingObjects {
     /// Gives a new handle to the instance of a weak singleton whose handles have all ended; nil if the instance has
     /// ended, too.
     func revive(_ weak: WeakInstance, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
-        guard let instance = container.apart({ weak.load() }) else {
+        guard let instance = container.detached({ weak.load() }) else {
             container.monitor.locked {
                 cell.isReviving = false
                 container.monitor.broadcast()
@@ -126,12 +126,12 @@ struct ExistingObjects {
     func forgetGone(_ asked: [Cell.Variants.Asked], of base: Cell) {
         for one in asked {
             guard let (weak, former) = container.monitor.locked({ one.cell.beginAsking(build.chain) }) else { continue }
-            let instance = container.apart { weak.load() }
+            let instance = container.detached { weak.load() }
             container.monitor.locked {
                 base.endAsking(one, former, isGone: instance == nil)
                 container.monitor.broadcast()
             }
-            if let instance { container.apart { weak.type.description.dispose(instance) } }
+            if let instance { container.detached { weak.type.description.dispose(instance) } }
         }
     }
 

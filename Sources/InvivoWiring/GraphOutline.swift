@@ -47,8 +47,9 @@ struct GraphOutline {
     }
 
     /// Adds the construction steps of an object, in the order of a resolve. Returns its number.
-    private mutating func object(_ id: UInt32, for asker: Int?, depth: Int) throws(Failure) -> Int? {
-        guard depth < 64, steps.count < Self.mostSteps, let recipe = graph.recipe(id), isSimple(recipe, asker: asker),
+    private mutating func object(_ id: UInt32, for requester: Int?, depth: Int) throws(Failure) -> Int? {
+        guard depth < 64, steps.count < Self.mostSteps, let recipe = graph.recipe(id),
+            isSimple(recipe, requester: requester),
             let type = recipe.type
         else { return nil }
         if recipe.scope == .graph, let known = made[recipe.id] { return known }
@@ -70,7 +71,7 @@ struct GraphOutline {
         }
         steps.append(
             .map([
-                ("make", .int64(Int64(number))), ("for", .int64(Int64(asker ?? -1))), ("key", .string(recipe.key)),
+                ("make", .int64(Int64(number))), ("for", .int64(Int64(requester ?? -1))), ("key", .string(recipe.key)),
                 ("file", .string(recipe.definition.location.file)),
                 ("line", .int64(Int64(recipe.definition.location.line))),
                 ("type", .type(type.description)), ("function", .uint64(function)), ("data", .uint64(data)),
@@ -89,7 +90,7 @@ struct GraphOutline {
     }
 
     /// Whether a host can create the object in one step.
-    private func isSimple(_ recipe: Recipe, asker: Int?) -> Bool {
+    private func isSimple(_ recipe: Recipe, requester: Int?) -> Bool {
         switch recipe.maker {
         case .initializer, .factory: break
         default: return false
@@ -103,7 +104,7 @@ struct GraphOutline {
         let body = recipe.definition.body
         // Runtime arguments are those of the outermost object.
         guard body.inject == nil, body.base.isEmpty, body.flags.isSubset(of: [.hiddenClass, .hiddenInterface]),
-            asker == nil || body.parameters == nil
+            requester == nil || body.parameters == nil
         else { return false }
         let functions = type.description.functions
         return !functions.haveLife && functions.willInject == nil && !functions.hasCompletionHook

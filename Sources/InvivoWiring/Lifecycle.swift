@@ -359,13 +359,3 @@ public struct Lifecycle: Sendable {
         try run(.withdrawn(abandonment, kept))
     }
 }
-
-extension Failure {
-    /// Adds a key and its source location to a failure without them.
-    public func named(_ key: String, _ location: Location) -> Failure {
-        var named = self
-        if named.path.isEmpty { named.path = key }
-        if named.location.file.isEmpty { named.location = location }
-        return named
-    }
-}

@@ -15,7 +15,7 @@ extension ObjectType {
         var given: UInt64
         var factory: Factory?
         var key: UInt32?
-        var asker: UInt32?
+        var requester: UInt32?
         var isShared = false
         /// The object that the new one replaces.
         var former: FormerObject?
@@ -56,7 +56,7 @@ extension ObjectType {
         var build = invivo_build(
             struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: container.handle),
             key: invivo_key(bits: key.map(container.keyHandle) ?? 0), type: invivo_type(bits: description.handleBits),
-            asker: invivo_key(bits: initializer.asker.map(container.keyHandle) ?? 0), given: initializer.given,
+            asker: invivo_key(bits: initializer.requester.map(container.keyHandle) ?? 0), given: initializer.given,
             flags: initializer.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0,
             former: invivo_object(bits: initializer.former?.lease.bits ?? 0),
             former_instance: UnsafeRawPointer(initializer.former?.instance))

@@ -36,7 +36,7 @@ public final class Owners: Sendable {
 
     /// A type is about to be registered. Any thread: a commit in which its objects take part begins later.
     func note(_ functions: TypeDescription.Functions) {
-        guard functions.areToldOfCommits || functions.setup != nil || functions.teardown != nil else { return }
+        guard functions.areNotifiedOfCommits || functions.setup != nil || functions.teardown != nil else { return }
         used.store(true, ordering: .relaxed)
     }
 
@@ -86,7 +86,7 @@ public final class Owners: Sendable {
         let type = ObjectType.of(record).description
         return Kind(
             key: record.pointee.key > 0 ? record.pointee.key - 1 : nil, isSetUp: type.functions.setup != nil,
-            keepsChildren: type.functions.keepsChildren, isRefreshed: type.functions.areToldOfCommits)
+            keepsChildren: type.functions.keepsChildren, isRefreshed: type.functions.areNotifiedOfCommits)
     }
 
     /// The children of changed keys.

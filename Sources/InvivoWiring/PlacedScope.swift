@@ -12,17 +12,17 @@ public final class PlacedScope: Sendable {
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
-    public typealias Tell = @convention(c) (UnsafeMutableRawPointer?, UInt64, invivo_key, invivo_object) -> Void
+    public typealias Notify = @convention(c) (UnsafeMutableRawPointer?, UInt64, invivo_key, invivo_object) -> Void
 
     /// The host's functions; nil for threads.
     public struct Host: Sendable {
         let find: Find
-        let keep: Tell?
-        let drop: Tell?
+        let keep: Notify?
+        let drop: Notify?
         private let data: HostPointer
         var userData: UnsafeMutableRawPointer? { data.raw }
 
-        public init(find: @escaping Find, keep: Tell?, drop: Tell?, userData: UnsafeMutableRawPointer?) {
+        public init(find: @escaping Find, keep: Notify?, drop: Notify?, userData: UnsafeMutableRawPointer?) {
             self.find = find
             self.keep = keep
             self.drop = drop

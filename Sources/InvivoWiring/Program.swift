@@ -34,14 +34,14 @@ final class ProgramSource {
     /// The build plan of a key; nil when its graph is not supported.
     static func compile(_ id: UInt32, _ graph: Graph, _ runtime: RuntimeHandle) -> UnsafeMutablePointer<iv_program>? {
         let source = ProgramSource(graph, runtime)
-        guard let root = source.node(id, asker: nil, depth: 0) else { return nil }
+        guard let root = source.node(id, requester: nil, depth: 0) else { return nil }
         guard Set(source.nodes.map { $0.type.pointee.thread }.filter { $0 != 0 }).count <= 1 else { return nil }
         source.nodes[root].leases += 1
         return source.finish()
     }
 
     /// Adds a node and everything below it, children first, in the order of an ordinary build.
-    private func node(_ id: UInt32, asker: UInt32?, depth: Int) -> Int? {
+    private func node(_ id: UInt32, requester: UInt32?, depth: Int) -> Int? {
         guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCycle,
             !recipe.isTracked
         else {
@@ -81,7 +81,7 @@ final class ProgramSource {
             iv_node(
                 type: type.raw,
                 build: constants.build(
-                    runtime, id, type.raw.pointee.handle, asker: asker,
+                    runtime, id, type.raw.pointee.handle, requester: requester,
                     given: recipe.slots.reduce(0) { $0 | GivenArguments.bit(of: $1.position) }),
                 key: runtime.key(id), id: id, first: UInt32(arguments.count), count: UInt32(own.count),
                 leases: 0,
@@ -91,7 +91,7 @@ final class ProgramSource {
         return nodes.count - 1
     }
 
-    private func argument(_ source: Recipe.Source, _ parameter: Signature.Parameter, of asker: UInt32, _ depth: Int)
+    private func argument(_ source: Recipe.Source, _ parameter: Signature.Parameter, of requester: UInt32, _ depth: Int)
         -> iv_argument?
     {
         // Errors of initializers that receive secrets are masked by a build.
@@ -113,13 +113,15 @@ final class ProgramSource {
                     what: UInt32(IV_ARGUMENT_SHARED), node: 0,
                     thing: UnsafeRawPointer(type.container.monitor.locked { cell.raw }))
             }
-            guard let child = node(id, asker: asker, depth: depth + 1) else { return nil }
+            guard let child = node(id, requester: requester, depth: depth + 1) else { return nil }
             nodes[child].leases += 1
             return iv_argument(what: UInt32(IV_ARGUMENT_NODE), node: UInt32(child), thing: nil)
         // A change of the value rebuilds its dependents, and their build plans.
         case .config(let ids, let source):
-            guard let type = graph.recipe(asker)?.type, !graph.hasSecret(ids, type.container.names) else { return nil }
-            return argument(source, parameter, of: asker, depth)
+            guard let type = graph.recipe(requester)?.type, !graph.hasSecret(ids, type.container.names) else {
+                return nil
+            }
+            return argument(source, parameter, of: requester, depth)
         // A graph with any other source is created by a build.
         default: return nil
         }
@@ -174,10 +176,10 @@ final class ProgramSource {
 /// The memory that a build plan's arguments point to.
 private final class ProgramConstants {
     var cells: [Cell] = []
-    private var values: [(owned: invivo_value, lent: UnsafeMutablePointer<invivo_value>)] = []
+    private var values: [(owned: invivo_value, borrowed: UnsafeMutablePointer<invivo_value>)] = []
     private var builds: [UnsafeMutablePointer<invivo_build>] = []
 
-    func build(_ runtime: RuntimeHandle, _ id: UInt32, _ type: UInt64, asker: UInt32?, given: UInt64)
+    func build(_ runtime: RuntimeHandle, _ id: UInt32, _ type: UInt64, requester: UInt32?, given: UInt64)
         -> UnsafeRawPointer
     {
         let build = UnsafeMutablePointer<invivo_build>.allocate(capacity: 1)
@@ -185,7 +187,7 @@ private final class ProgramConstants {
             to: invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime.bits),
                 key: invivo_key(bits: runtime.key(id)), type: invivo_type(bits: type),
-                asker: invivo_key(bits: asker.map(runtime.key) ?? 0), given: given, flags: 0, reserved: 0,
+                asker: invivo_key(bits: requester.map(runtime.key) ?? 0), given: given, flags: 0, reserved: 0,
                 former: invivo_object(), former_instance: nil))
         builds.append(build)
         return UnsafeRawPointer(build)
@@ -193,20 +195,20 @@ private final class ProgramConstants {
 
     func argument(_ value: Value) -> iv_argument {
         let owned = value.owned()
-        let lent = UnsafeMutablePointer<invivo_value>.allocate(capacity: 1)
-        lent.initialize(to: owned)
+        let borrowed = UnsafeMutablePointer<invivo_value>.allocate(capacity: 1)
+        borrowed.initialize(to: owned)
         // Borrowed, so no one else frees it.
-        lent.pointee.reserved = 0
-        values.append((owned, lent))
-        return iv_argument(what: UInt32(IV_ARGUMENT_CONSTANT), node: 0, thing: UnsafeRawPointer(lent))
+        borrowed.pointee.reserved = 0
+        values.append((owned, borrowed))
+        return iv_argument(what: UInt32(IV_ARGUMENT_CONSTANT), node: 0, thing: UnsafeRawPointer(borrowed))
     }
 
     deinit {
         for build in builds { build.deallocate() }
-        for (owned, lent) in values {
+        for (owned, borrowed) in values {
             var owned = owned
             Value.free(&owned)
-            lent.deallocate()
+            borrowed.deallocate()
         }
     }
 }

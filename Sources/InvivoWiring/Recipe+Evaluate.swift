@@ -1,6 +1,6 @@
 internal import CPlatform
-internal import InvivoBase
-internal import InvivoGraph
+public import InvivoBase
+public import InvivoGraph
 
 /// Parts of the evaluation that need no build.
 extension Recipe {
@@ -31,6 +31,15 @@ extension Recipe {
         return !again && takesForeignObjects && ObjectExtra.of(record).hasNeeds ? needCount : 0
     }
 
+    /// Throws unless its objects can be children: others may have objects that are shared.
+    public func requireChild(_ key: String) throws(Failure) {
+        guard scope != .prototype else { return }
+        throw Failure(
+            .argument,
+            "a child belongs to one owner, and '\(key)' has the scope \(scope.name): define a prototype, or resolve it",
+            path: key, at: definition.location)
+    }
+
     /// Checks runtime arguments for this definition, converts them, and adds defaults.
     func checked(_ arguments: [Value]) throws(Failure) -> [Value] {
         guard let parameters = definition.body.parameters else {
@@ -54,7 +63,7 @@ extension Recipe {
         var value = start
         for (index, name) in path.enumerated() {
             if value.isNull && isOptional { return .null }
-            if case .map(let pairs) = value, let found = pairs.first(where: { $0.name.isSameName(as: name) })?.value {
+            if let found = value[name] {
                 value = found
                 continue
             }

@@ -222,7 +222,7 @@ public struct Reinjection {
             let type = ObjectType.of(record)
             // Values of documents for creation were set when the object was created, and are set again when it is rebuilt.
             let isSetAtCreation = [build.graph, type.container.currentGraph()].contains {
-                $0.configuration(recipe.id)?.atMaking[index] != nil
+                $0.configuration(recipe.id)?.atCreation[index] != nil
             }
             if recipe.definition.base[index] != nil || isSetAtCreation {
                 isThere = true

@@ -117,14 +117,3 @@ public struct RunningSetup {
         return made
     }
 }
-
-extension Recipe {
-    /// Throws unless its objects can be children: others may have objects that are shared.
-    public func requireChild(_ key: String) throws(Failure) {
-        guard scope != .prototype else { return }
-        throw Failure(
-            .argument,
-            "a child belongs to one owner, and '\(key)' has the scope \(scope.name): define a prototype, or resolve it",
-            path: key, at: definition.location)
-    }
-}

@@ -16,7 +16,7 @@ struct WeakObject: Sendable {
     /// host code.
     func lease(key: UInt32?) throws(Failure) -> UInt64 {
         if ObjectTable.retain(object) { return object }
-        guard let weak, let instance = weak.type.container.apart({ weak.load() }) else { return 0 }
+        guard let weak, let instance = weak.type.container.detached({ weak.load() }) else { return 0 }
         return try weak.type.container.wrap(weak.type, instance, key: key)
     }
 
@@ -27,7 +27,7 @@ struct WeakObject: Sendable {
     var isThere: Bool {
         if ObjectTable.leases(object) > 0 { return true }
         guard let weak else { return false }
-        return weak.type.container.apart {
+        return weak.type.container.detached {
             guard let instance = weak.load() else {
                 weak.free()
                 return false

@@ -59,7 +59,7 @@ import Testing
                 .init(.kind("K"), use: .reference("k")), .init(.named, use: nil),
                 .init(.otherwise, use: .reference("o")),
             ])
-        let lender = LentDefinition()
+        let lender = BorrowedDefinition()
         let definition = Definition(id: 0, key: "k", body)
         var lent = lender.lend(definition)
         let read = try DefinitionReader(Registry(), InlineDefinitions()).definition(&lent)

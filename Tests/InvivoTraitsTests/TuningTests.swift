@@ -175,7 +175,7 @@ extension Tag {
             [(0, 1.0), (1, 2), (0, 3)].map { .layer(DeclaredLayer(property: $0, .set, .double($1))) })
         #expect(layers.effective.mapValues { "\($0.value)" } == [0: "\(Value.double(3))", 1: "\(Value.double(2))"])
         #expect(layers.live.map(\.property) == [0, 1])
-        #expect(layers.atMaking.isEmpty)
+        #expect(layers.atCreation.isEmpty)
     }
 
     private let table = TraitTable(TraitTypes()) { _, _, _ in [] }

@@ -69,7 +69,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Commit.swift": [
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
-        Mutant("skip", "failure.others += build.stopCommit(isApart: isAbandoned)", "life"),
+        Mutant("skip", "failure.others += build.stopCommit(isDetached: isAbandoned)", "life"),
         Mutant("skip", "build.abandonCommit()", "life reset overrides starting"),
         Mutant("skip", "Self.dropNew(cells, container)", "life"),
         Mutant("skip", "failure.others += outage.rollBack()", "exclusive"),
@@ -82,12 +82,14 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "state.keys = refused.union(state.deferred)", "exactness traits"),
         Mutant("skip", "for object in state.over { state.injected[object] = nil }", "setup"),
     ],
-    "InvivoTraits/Undo.swift": [
+    "InvivoTraits/ObjectUndo.swift": [
         Mutant("never", "change.isKept || change.isUndone(instance) != true", "traits domains"),
         Mutant("never", "all.count > 1", "traits exactness"),
-        Mutant("skip", "failures += first?.run() ?? []", "traits domains"),
         Mutant("skip", "for change in refused { tuning.replace(change.becomeStuck(instance)) }", "exactness traits"),
         Mutant("forward", "all.reversed()", "traits"),
+    ],
+    "InvivoTraits/Undo.swift": [
+        Mutant("skip", "failures += first?.run() ?? []", "traits domains"),
     ],
     "InvivoTraits/Tuning.swift": [
         Mutant("never", "!change.isSettled", "traits exactness"),
@@ -123,6 +125,8 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Planner+Settings.swift": [
         Mutant("skip", "for binding in changes.added { _ = registrations.noteRead(binding.path) }", "settings"),
         Mutant("skip", "editor.set(nil as SettingsValue?, at: id)", "settings"),
+    ],
+    "InvivoReload/SettingsCheck.swift": [
         Mutant("never", "fields.isRequired(index) && given[index] == nil", "settings"),
     ],
     "InvivoReload/Planner+Wiring.swift": [
@@ -135,7 +139,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "location.line > 0", "exactness"),
         Mutant("skip", "isUnread = true", "ramps put_back"),
     ],
-    "InvivoTraits/Trait.swift": [
+    "InvivoTraits/BuiltInTrait.swift": [
         Mutant("never", "found.formerName", "traits"),
     ],
     "InvivoPools/WeakReferences.swift": [
@@ -217,8 +221,6 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoWiring/Lifecycle.swift": [
         Mutant("never", "extra.life == .stopped || extra.life == .failed", "life"),
-        Mutant("never", "named.path.isEmpty", "life"),
-        Mutant("never", "named.location.file.isEmpty", "life"),
         Mutant("never", "call.inRun || call.build?.root.isCommit == true", "life"),
     ],
     "InvivoWiring/Disposal.swift": [
@@ -258,7 +260,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Reloader.swift": [
         Mutant("never", "hasDropped", "watched"),
     ],
-    "InvivoReload/Document.swift": [
+    "InvivoReload/NewDocument.swift": [
         Mutant("never", "document.phase != .open", "watched"),
     ],
     "InvivoReload/Planner+Affected.swift": [
@@ -278,7 +280,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Observer.swift": [
         Mutant("never", "state.isOpen", "domains reports"),
     ],
-    "InvivoReload/Override.swift": [
+    "InvivoReload/Definition+Covers.swift": [
         Mutant("never", "timeouts.start == 0", "overrides"),
         Mutant("never", "scope.0 == nil", "overrides"),
     ],
@@ -299,14 +301,16 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if monitor.locked({ !isEmpty }) { onWaiting?() }", "retired"),
         Mutant("never", "grace != .max && now - idleSince >= grace", "retired"),
     ],
-    "InvivoReload/Planner+Unread.swift": [
+    "InvivoReload/ConfigReaders.swift": [
         Mutant("skip", "if wiring.compiled.recipes[holder] != nil { return false }", "unread"),
         Mutant(
             "skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"
         ),
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
-        Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant("always", "!isNumbered", "unread"),
+    ],
+    "InvivoReload/UnreadSearch.swift": [
+        Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant(
             "skip",
             "while let last = outer.last, !entry.path.utf8.starts(with: last.prefix.utf8) { outer.removeLast() }",
@@ -324,7 +328,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "refused?.read == now.read", "standard_error"),
         Mutant("always", "!attempt.set.documents.heard.isEmpty", "standard_error"),
     ],
-    "InvivoReload/Planner+Each.swift": [
+    "InvivoReload/PatternExpansion.swift": [
         Mutant("never", "live.isSame(as: definition)", "each"),
         Mutant("never", "isTouched == true", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
@@ -332,7 +336,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant(
             "skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"
         ),
-        Mutant("never", "entries.count <= limits.maxEachEntries", "each"),
+        Mutant("never", "entries.count <= mostEntries", "each"),
     ],
     "InvivoWiring/ForkedRuntime.swift": [
         Mutant("always", "wanted == nil || $0.id == wanted", "forked"),
@@ -356,6 +360,10 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "$0.rank == first.rank", "lookups"),
         Mutant("skip", "narrow { generic.contains($0.id) }", "lookups"),
         Mutant("skip", "narrow { near($0.id) }", "lookups"),
+    ],
+    "InvivoBase/Failure.swift": [
+        Mutant("never", "named.path.isEmpty", "life"),
+        Mutant("never", "named.location.file.isEmpty", "life"),
     ],
     "InvivoBase/NearestName.swift": [
         Mutant("never", "i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]", "names"),

@@ -368,7 +368,7 @@ template <size_t N> struct invivo_kind_of_type<const unsigned char[N], false, fa
 #define INVIVO_KIND_OF(expression) ((invivo_kind)invivo_kind_of_type<invivo_plain<decltype((expression))>::type>::value)
 
 /** The optional members of a field description, in the order of invivo_property. All have defaults. */
-struct invivo_said {
+struct invivo_property_facts {
     double initial = 0, min = 0, max = 0, step = 0;
     const char *initial_text = nullptr, *unit = nullptr, *text = nullptr;
     const invivo_choice *choices = nullptr;
@@ -383,21 +383,21 @@ struct invivo_said {
 };
 
 constexpr invivo_property invivo_field(const char *name, invivo_kind kind, uint32_t flags, uint64_t offset, uint64_t size,
-                                       const invivo_said &said) {
+                                       const invivo_property_facts &facts) {
     invivo_property made{};
     made.struct_size = sizeof(made), made.name = name, made.kind = kind, made.flags = flags;
     made.offset = offset, made.size = size;
-    made.initial = said.initial, made.min = said.min, made.max = said.max, made.step = said.step;
-    made.initial_text = said.initial_text, made.unit = said.unit, made.text = said.text;
-    made.choices = said.choices, made.choice_count = said.choice_count, made.was = said.was, made.was_count = said.was_count;
-    made.fields = said.fields, made.field_count = said.field_count, made.initial_value = said.initial_value;
-    made.codec = said.codec;
+    made.initial = facts.initial, made.min = facts.min, made.max = facts.max, made.step = facts.step;
+    made.initial_text = facts.initial_text, made.unit = facts.unit, made.text = facts.text;
+    made.choices = facts.choices, made.choice_count = facts.choice_count, made.was = facts.was, made.was_count = facts.was_count;
+    made.fields = facts.fields, made.field_count = facts.field_count, made.initial_value = facts.initial_value;
+    made.codec = facts.codec;
     return made;
 }
 
 #define INVIVO_FIELD_(structure, property_flags, field, ...)                                                          \
     invivo_field(#field, INVIVO_KIND_OF(((structure *)0)->field), property_flags, offsetof(structure, field),         \
-                 sizeof(((structure *)0)->field), __extension__ invivo_said{__VA_ARGS__})
+                 sizeof(((structure *)0)->field), __extension__ invivo_property_facts{__VA_ARGS__})
 
 INVIVO_EXTERN_C_BEGIN
 #else

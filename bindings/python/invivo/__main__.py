@@ -120,9 +120,9 @@ def run_manifest(options: argparse.Namespace) -> int:
     """Does the same as `invivo run`, line by line."""
     output = Output()
     # Installed before anything starts, so that no signal is lost.
-    ended = hear_signals(output)
+    ended = stop_on_signals(output)
     app: App | None = None
-    told = ""
+    reported = ""
     while app is None:
         try:
             app = App(
@@ -136,13 +136,13 @@ def run_manifest(options: argparse.Namespace) -> int:
             )
         except Exception as problem:
             output.started(well=False)
-            if str(problem) != told:
+            if str(problem) != reported:
                 output.problem(problem)
             if not options.wait:
                 return 2
-            if not told:
+            if not reported:
                 output.line("invivo: waiting until the file is corrected", sys.stderr)
-            told = str(problem)
+            reported = str(problem)
             if ended.wait(0.25):
                 return 0
     output.started(well=True)
@@ -289,7 +289,7 @@ def _report(problem: Exception, *, json: bool = False) -> int:
     return 2
 
 
-def hear_signals(output: Output) -> threading.Event:
+def stop_on_signals(output: Output) -> threading.Event:
     """Sets an event at the first SIGINT, SIGTERM or SIGHUP. The second one ends the process at once.
 
     A signal that is ignored from the start, as SIGHUP is below nohup, stays ignored. A thread waits for the signals,

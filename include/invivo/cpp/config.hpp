@@ -32,9 +32,9 @@ inline value config_read(invivo_runtime runtime, const std::string &path) {
     return found;
 }
 
-/// Observes a path: calls `told(value, generation)`.
-template <typename F> invivo_observer config_observe(invivo_runtime runtime, const std::string &path, F told) {
-    auto kept = std::make_unique<std::pair<invivo_runtime, F>>(runtime, std::move(told));
+/// Observes a path: calls `callback(value, generation)`.
+template <typename F> invivo_observer config_observe(invivo_runtime runtime, const std::string &path, F callback) {
+    auto kept = std::make_unique<std::pair<invivo_runtime, F>>(runtime, std::move(callback));
     invivo_config_observer_options options{};
     options.struct_size = sizeof(options);
     options.user_data = kept.get();

@@ -308,10 +308,10 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_config_is_secret(raw_, path, &found, e); });
         return found;
     }
-    /// Calls `told(value, generation)` after each reload that changed the value at the path or below. The value is null
+    /// Calls `callback(value, generation)` after each reload that changed the value at the path or below. The value is null
     /// if there is none.
-    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_config(const std::string &path, F told) const {
-        return observer(detail::config_observe(raw_, path, std::move(told)));
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_config(const std::string &path, F callback) const {
+        return observer(detail::config_observe(raw_, path, std::move(callback)));
     }
     /// Registers a converter: a function of a std::string_view, or of a `const value &` for all kinds, including lists
     /// and maps.
@@ -415,14 +415,14 @@ public:
     [[nodiscard]] source document(const std::string &name, std::string_view text, uint32_t flags = 0) const {
         return source(raw_, name, text, flags);
     }
-    /// Calls `told(report)` after every reload.
-    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe(F told) const {
+    /// Calls `callback(report)` after every reload.
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe(F callback) const {
         invivo_observer_options options{};
-        return observe_reloads(options, std::move(told));
+        return observe_reloads(options, std::move(callback));
     }
-    /// Calls `told(generation, failed)` once: with the generation after the runtime's first commit and nullptr, or with the
+    /// Calls `callback(generation, failed)` once: with the generation after the runtime's first commit and nullptr, or with the
     /// error of its first reload if that failed. If one of them has happened, the call follows soon on the loop thread.
-    template <typename F> INVIVO_LOCAL [[nodiscard]] observer on_ready(F told) const {
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer on_ready(F callback) const {
         invivo_observer_options options{};
         options.ready = [](void *data, uint64_t generation, const invivo_error *failed) {
             auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
@@ -432,42 +432,42 @@ public:
                 box->second(generation, wrong ? &*wrong : nullptr);
             });
         };
-        return observe(options, std::move(told));
+        return observe(options, std::move(callback));
     }
-    /// Calls `told(progress)` for each phase of the reloads that begin from now on, and for the end of each former generation,
+    /// Calls `callback(progress)` for each phase of the reloads that begin from now on, and for the end of each former generation,
     /// on the thread that does the work. It must not wait for the runtime. See invivo_observer_options.progress.
-    template <typename F> INVIVO_LOCAL [[nodiscard]] observer on_progress(F told) const {
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer on_progress(F callback) const {
         invivo_observer_options options{};
         options.progress = [](void *data, const invivo_progress *raw) {
             auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
             detail::noting(box->first, "an observer of phases", [&] { box->second(progress(raw)); });
         };
-        return observe(options, std::move(told));
+        return observe(options, std::move(callback));
     }
-    /// Calls `told(report)` after each commit that changed the definition, object or value of a key, with these changes.
-    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_key(c_text key, F told) const {
+    /// Calls `callback(report)` after each commit that changed the definition, object or value of a key, with these changes.
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_key(c_text key, F callback) const {
         invivo_observer_options options{};
         options.key = key;
-        return observe_reloads(options, std::move(told));
+        return observe_reloads(options, std::move(callback));
     }
     /// The same for the keys whose objects have a type, a subtype of it, or had it before the commit.
-    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_type(c_text type, F told) const {
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_type(c_text type, F callback) const {
         invivo_observer_options options{};
         options.type = type;
-        return observe_reloads(options, std::move(told));
+        return observe_reloads(options, std::move(callback));
     }
-    template <typename T, typename F> INVIVO_LOCAL [[nodiscard]] observer observe_type(F told) const {
-        return observe_type(detail::name_of<T>(), std::move(told));
+    template <typename T, typename F> INVIVO_LOCAL [[nodiscard]] observer observe_type(F callback) const {
+        return observe_type(detail::name_of<T>(), std::move(callback));
     }
-    /// Calls `told(report)` after each commit that injected into an object, changed its properties, or replaced it. The
+    /// Calls `callback(report)` after each commit that injected into an object, changed its properties, or replaced it. The
     /// observer does not keep the object.
-    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_object(const object &observed, F told) const {
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_object(const object &observed, F callback) const {
         invivo_observer_options options{};
         options.object = observed.raw();
-        return observe_reloads(options, std::move(told));
+        return observe_reloads(options, std::move(callback));
     }
-    template <typename T, typename F> INVIVO_LOCAL [[nodiscard]] observer observe_object(const ref<T> &observed, F told) const {
-        return observe_object(observed.held(), std::move(told));
+    template <typename T, typename F> INVIVO_LOCAL [[nodiscard]] observer observe_object(const ref<T> &observed, F callback) const {
+        return observe_object(observed.held(), std::move(callback));
     }
     /// Calls `visit(report)` with the reports of the last reloads, the oldest first. An exception ends the visit and is thrown.
     /// The runtime keeps the last 64, and fewer if they need more than 1 MiB.
@@ -487,17 +487,17 @@ public:
         });
         if (box.second) std::rethrow_exception(box.second);
     }
-    /// Observes commits for a cache of resolved objects: calls `told(false)` before a commit becomes visible that gives
-    /// a key another object, and `told(true)` after that.
+    /// Observes commits for a cache of resolved objects: calls `callback(false)` before a commit becomes visible that gives
+    /// a key another object, and `callback(true)` after that.
     /// The first call empties the cache, which stores nothing until the second. It is called on the committing thread
     /// and must not call the runtime.
-    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_publishing(F told) const {
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_publishing(F callback) const {
         invivo_observer_options options{};
         options.publishing = [](void *data, uint32_t published) {
             auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
             detail::noting(box->first, "an observer of publishing", [&] { box->second(published != 0); });
         };
-        return observe(options, std::move(told));
+        return observe(options, std::move(callback));
     }
     /// Runs the pending jobs of the calling thread's domain. Returns their number.
     unsigned poll(std::chrono::milliseconds wait = std::chrono::milliseconds(0)) const {
@@ -583,16 +583,16 @@ private:
         return detail::guarded(failed, [&] { (*undo)(); });
     }
 
-    template <typename F> INVIVO_LOCAL observer observe_reloads(invivo_observer_options &options, F told) const {
+    template <typename F> INVIVO_LOCAL observer observe_reloads(invivo_observer_options &options, F callback) const {
         options.reloaded = [](void *data, const invivo_report *raw) {
             auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
             detail::noting(box->first, "an observer of reloads", [&] { box->second(report(raw)); });
         };
-        return observe(options, std::move(told));
+        return observe(options, std::move(callback));
     }
 
-    template <typename F> INVIVO_LOCAL observer observe(invivo_observer_options &options, F told) const {
-        auto kept = std::make_unique<std::pair<invivo_runtime, F>>(raw_, std::move(told));
+    template <typename F> INVIVO_LOCAL observer observe(invivo_observer_options &options, F callback) const {
+        auto kept = std::make_unique<std::pair<invivo_runtime, F>>(raw_, std::move(callback));
         options.struct_size = sizeof(options);
         options.user_data = kept.get();
         options.destroy = [](void *data) { delete static_cast<std::pair<invivo_runtime, F> *>(data); };

@@ -150,13 +150,13 @@ public:
     template <typename T> INVIVO_LOCAL trait &target() { return target(detail::name_of<T>()); }
 
     /// Adds a field that a spec file may give. Its initial value is that of `Fields()`.
-    template <auto Member> INVIVO_LOCAL trait &field(const char *called, const facts &said = {}) {
-        return add<Member>(called, said);
+    template <auto Member> INVIVO_LOCAL trait &field(const char *called, const facts &given = {}) {
+        return add<Member>(called, given);
     }
     /// Adds a field that a spec file must give.
-    template <auto Member> INVIVO_LOCAL trait &required(const char *called, facts said = {}) {
-        said.flags |= INVIVO_PROPERTY_REQUIRED;
-        return add<Member>(called, said);
+    template <auto Member> INVIVO_LOCAL trait &required(const char *called, facts given = {}) {
+        given.flags |= INVIVO_PROPERTY_REQUIRED;
+        return add<Member>(called, given);
     }
 
     /// Sets the check of the fields. It gets a `const Fields &`, and refuses them by throwing (`refused` with the index of the
@@ -232,11 +232,11 @@ private:
     struct described {
         std::string name, unit, text;
         invivo_kind kind;
-        facts said;
+        facts given;
         value initial;
 
         invivo_property property() const {
-            invivo_property made = said.property(name.c_str(), kind);
+            invivo_property made = given.property(name.c_str(), kind);
             made.unit = unit.empty() ? nullptr : unit.c_str();
             made.text = text.empty() ? nullptr : text.c_str();
             made.initial_value = initial.is_null() ? nullptr : &initial.raw();
@@ -244,13 +244,13 @@ private:
         }
     };
 
-    template <auto Member> INVIVO_LOCAL trait &add(const char *called, const facts &said) {
+    template <auto Member> INVIVO_LOCAL trait &add(const char *called, const facts &given) {
         using field = typename detail::member_of<decltype(Member)>::field;
         static_assert(std::is_same_v<typename detail::member_of<decltype(Member)>::owner, Fields>, "a field is a member of Fields");
-        const char *unit = detail::is_time<field>::value && !said.unit ? "s" : said.unit;
+        const char *unit = detail::is_time<field>::value && !given.unit ? "s" : given.unit;
         value initial;
-        if (!(said.flags & INVIVO_PROPERTY_REQUIRED)) initial = value::of<field>(Fields().*Member);
-        fields_.push_back({called, unit ? unit : "", said.text ? said.text : "", detail::convert<field>::kind, said, std::move(initial)});
+        if (!(given.flags & INVIVO_PROPERTY_REQUIRED)) initial = value::of<field>(Fields().*Member);
+        fields_.push_back({called, unit ? unit : "", given.text ? given.text : "", detail::convert<field>::kind, given, std::move(initial)});
         edit().readers.push_back(detail::trait_thunks<Fields>::template read<Member>);
         return *this;
     }

@@ -265,30 +265,30 @@ public:
     /// cycle. `add` refuses an initial value outside its range, such as `double gain = 5;` in 0...1, if the compiler
     /// can compute it: with a constexpr default constructor. Otherwise the initial value is not checked, because
     /// registration creates no object. The unit of a std::chrono::duration is "s" by default: documents may use 250 ms.
-    template <auto Member> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
+    template <auto Member> INVIVO_LOCAL type &property(const char *called, facts given = {}) {
         using field = typename detail::member_of<decltype(Member)>::field;
-        if (detail::is_time<std::remove_const_t<field>>::value && !said.unit) said.unit = "s";
+        if (detail::is_time<std::remove_const_t<field>>::value && !given.unit) given.unit = "s";
         if constexpr (std::is_arithmetic_v<field>) {
             if constexpr (detail::is_start_known<T, Member>::value) {
                 constexpr field start = T().*Member;
-                if (said.min < said.max && !(said.min <= static_cast<double>(start) && static_cast<double>(start) <= said.max))
+                if (given.min < given.max && !(given.min <= static_cast<double>(start) && static_cast<double>(start) <= given.max))
                     outside_.emplace_back(properties_.size(), value::of<std::remove_cv_t<field>>(start));
             }
         }
         if constexpr (std::is_const_v<field>) {
             return property(called, detail::convert<std::remove_const_t<field>>::kind,
-                            detail::thunks<T>::template get<Member>, nullptr, said);
+                            detail::thunks<T>::template get<Member>, nullptr, given);
         } else {
             return property(called, detail::convert<field>::kind, detail::thunks<T>::template get<Member>,
-                            detail::thunks<T>::template set<Member>, said);
+                            detail::thunks<T>::template set<Member>, given);
         }
     }
     /// Adds a property with a getter and a setter.
-    template <auto Getter, auto Setter> INVIVO_LOCAL type &property(const char *called, facts said = {}) {
+    template <auto Getter, auto Setter> INVIVO_LOCAL type &property(const char *called, facts given = {}) {
         using result = std::remove_cv_t<std::remove_reference_t<typename detail::method_of<decltype(Getter)>::result>>;
-        if (detail::is_time<result>::value && !said.unit) said.unit = "s";
+        if (detail::is_time<result>::value && !given.unit) given.unit = "s";
         return property(called, detail::convert<result>::kind,
-                        detail::thunks<T>::template ask<Getter>, detail::thunks<T>::template tell<Setter>, said);
+                        detail::thunks<T>::template ask<Getter>, detail::thunks<T>::template tell<Setter>, given);
     }
     template <auto Method> INVIVO_LOCAL type &method(const char *called, const std::vector<std::string> &names = {}) {
         using traits = detail::method_of<decltype(Method)>;
@@ -351,11 +351,11 @@ public:
 
 private:
     type &property(const char *called, invivo_kind kind, decltype(invivo_property::get) get, decltype(invivo_property::set) set,
-                   const facts &said) {
-        invivo_property made = said.property(tables_.keep(called), kind);
+                   const facts &given) {
+        invivo_property made = given.property(tables_.keep(called), kind);
         made.get = get, made.set = set;
-        made.unit = said.unit ? tables_.keep(said.unit) : nullptr;
-        made.text = said.text ? tables_.keep(said.text) : nullptr;
+        made.unit = given.unit ? tables_.keep(given.unit) : nullptr;
+        made.text = given.text ? tables_.keep(given.text) : nullptr;
         properties_.push_back(made);
         return *this;
     }

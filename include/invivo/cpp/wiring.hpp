@@ -95,9 +95,9 @@ public:
         return made;
     }
     /// A string that a converter reads.
-    static injection text(value said, std::string converter) {
+    static injection text(value given, std::string converter) {
         injection made;
-        made.how_ = INVIVO_INJECT_TEXT, made.constant_ = std::move(said), made.reference_ = std::move(converter);
+        made.how_ = INVIVO_INJECT_TEXT, made.constant_ = std::move(given), made.reference_ = std::move(converter);
         return made;
     }
 

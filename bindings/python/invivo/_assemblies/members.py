@@ -341,12 +341,12 @@ def _locate(problem: Error, path: str, member: Member) -> None:
         problem.file, problem.line = member.place.get("file", ""), member.place.get("line", 0)
 
 
-def _check_result(member: Member, says: type | None, makes: Any) -> None:
-    if says is None or not isinstance(makes, type) or may_be(makes, says):
+def _check_result(member: Member, declared: type | None, makes: Any) -> None:
+    if declared is None or not isinstance(makes, type) or may_be(makes, declared):
         return
-    if says in (float, complex) and makes in (int, float):
+    if declared in (float, complex) and makes in (int, float):
         return
-    raise WrongTypeError(f"{member} says that it makes a {says.__name__}, and describes a {makes.__name__}")
+    raise WrongTypeError(f"{member} says that it makes a {declared.__name__}, and describes a {makes.__name__}")
 
 
 def _describe(assembly: Home | None, key: str, member: Member, known: Mapping[str, type]) -> Definition:

@@ -287,7 +287,7 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
         found = [each for each in classes if component_name(each) is not None]
         for cls in found:
             runtime.type(cls)
-        settings = {each: said for each in classes if (said := settings_name(each)) is not None}
+        settings = {each: type_of for each in classes if (type_of := settings_name(each)) is not None}
         for cls, type_name in settings.items():
             runtime.add_settings_type(cls, name=type_name)
         if traits:

@@ -88,7 +88,7 @@ def config_observer(core: Core, path: str, callback: Callable[[Any, int], Any]) 
 
 @callbacks.returns_nothing(c.invivo_config_observer_options, "changed", user_data=0)
 def _changed(item: ConfigObserver, _: int, path: bytes, value: Any, generation: int) -> None:
-    item.tell(conversion.read(item.core, value[0]), generation)
+    item.notify(conversion.read(item.core, value[0]), generation)
 
 
 def in_view(core: Objects, view: c.invivo_view, number: int) -> Any:

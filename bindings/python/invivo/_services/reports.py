@@ -199,7 +199,7 @@ class _Reading:
         self.core = core
         self.reports: list[Report] = []
 
-    def heard(self, pointer: int) -> None:
+    def receive(self, pointer: int) -> None:
         self.reports.append(read_report(self.core, pointer))
 
 
@@ -223,8 +223,8 @@ class Observer(Subscription):
         super().__init__(core, callback, place)
         self._handle = _observe(self, core, reloaded=_reloaded, **subject)
 
-    def heard(self, pointer: int) -> None:
-        self.tell(read_report(self.core, pointer))
+    def receive(self, pointer: int) -> None:
+        self.notify(read_report(self.core, pointer))
 
 
 class Ready(Subscription):
@@ -265,7 +265,7 @@ def _publishing(item: Purger, _: int, published: int) -> None:
 
 @callbacks.returns_nothing(c.invivo_observer_options, "ready", user_data=0)
 def _ready(item: Ready, _: int, generation: int, error: int | None) -> None:
-    item.tell(generation, item.core.library.failures.read(error) if error else None)
+    item.notify(generation, item.core.library.failures.read(error) if error else None)
 
 
 @callbacks.returns_nothing(c.invivo_observer_options, "progress", user_data=0)
@@ -273,12 +273,12 @@ def _progress(item: Phases, _: int, progress: Any) -> None:
     found = progress.contents
     error = item.core.library.failures.read(found.error) if found.error else None
     phase = PROGRESS.get(found.phase, "unknown")
-    item.tell(Progress(phase, found.reload, found.generation, text(found.cause), error))
+    item.notify(Progress(phase, found.reload, found.generation, text(found.cause), error))
 
 
 @callbacks.returns_nothing(c.invivo_observer_options, "reloaded", user_data=0)
 def _reloaded(item: Observer | _Reading, _: int, report: int) -> None:
-    item.heard(report)
+    item.receive(report)
 
 
 def observer(core: Core, callback: Callable[[Report], Any], **subject: bytes | int) -> Observer:

@@ -36,7 +36,7 @@ class Subscription:
         """Whether it is open and calls an equal callback."""
         return bool(self._handle.bits) and not self._closing and self._callback() == callback
 
-    def tell(self, *given: Any) -> None:
+    def notify(self, *given: Any) -> None:
         callback = self._callback()
         if callback is not None:
             callback(*given)

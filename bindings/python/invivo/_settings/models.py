@@ -47,8 +47,8 @@ class Model:
             signals.pass_on(problem)
             found: Any = getattr(problem, "errors", None)
             if found is None:
-                said = f"{self.cls.__name__} refuses it: {type(problem).__name__}"
-                return faults.add(said, kind=ConversionError, cause=None if faults.hides else problem)
+                message = f"{self.cls.__name__} refuses it: {type(problem).__name__}"
+                return faults.add(message, kind=ConversionError, cause=None if faults.hides else problem)
             for each in found(include_url=False, include_context=False, include_input=False):
                 self._add(each, given, faults)
             return NOTHING

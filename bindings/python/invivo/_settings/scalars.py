@@ -65,49 +65,49 @@ def string(value: Any, faults: Faults) -> Any:
 def boolean(value: Any, faults: Faults) -> Any:
     if type(value) is bool:
         return value
-    said = _said(value)
-    if type(said) is bool:
-        return said
-    if said in ("true", "false"):
-        return said == "true"
+    content = _content(value)
+    if type(content) is bool:
+        return content
+    if content in ("true", "false"):
+        return content == "true"
     return faults.expected("true or false", value)
 
 
 def integer(value: Any, faults: Faults) -> Any:
     if type(value) is int:
         return value
-    said = _said(value)
-    if type(said) is int:
-        return said
-    if type(said) is float and said.is_integer():
-        return int(said)
-    if type(said) is str and WHOLE.fullmatch(said):
-        return whole(said)
+    content = _content(value)
+    if type(content) is int:
+        return content
+    if type(content) is float and content.is_integer():
+        return int(content)
+    if type(content) is str and WHOLE.fullmatch(content):
+        return whole(content)
     return faults.expected("a whole number", value)
 
 
 def number(value: Any, faults: Faults) -> Any:
     if type(value) is float:
         return value
-    said = _said(value)
-    if type(said) is int or type(said) is float:
-        return float(said)
-    if type(said) is str and NUMBER.fullmatch(said):
-        return float(said)
+    content = _content(value)
+    if type(content) is int or type(content) is float:
+        return float(content)
+    if type(content) is str and NUMBER.fullmatch(content):
+        return float(content)
     return faults.expected("a number", value)
 
 
 def data(value: Any, faults: Faults) -> Any:
-    said = _string_of(value)
-    if said is not None:
+    content = _string_of(value)
+    if content is not None:
         try:
-            return base64.b64decode(said, validate=True)
+            return base64.b64decode(content, validate=True)
         except (ValueError, binascii.Error):
             pass
     return faults.expected("bytes in base64", value)
 
 
-def _said(value: Any) -> Any:
+def _content(value: Any) -> Any:
     return value.value if type(value) is Variable else value
 
 
@@ -143,12 +143,12 @@ def literal(choices: tuple[Any, ...]) -> Reader:
     what = "one of " + ", ".join(repr(each.name if isinstance(each, enum.Enum) else each) for each in choices)
 
     def read(value: Any, faults: Faults) -> Any:
-        for said in (_said(value), _string_of(value)):
+        for content in (_content(value), _string_of(value)):
             try:
-                if (type(said), said) in known:
-                    return known[type(said), said]
-                if said in members:
-                    return members[said]
+                if (type(content), content) in known:
+                    return known[type(content), content]
+                if content in members:
+                    return members[content]
             except TypeError:  # a list or map
                 pass
         near = (
@@ -164,8 +164,8 @@ def enumeration(cls: type[enum.Enum]) -> Reader:
     members = Members(cls)
 
     def read(value: Any, faults: Faults) -> Any:
-        for said in (_said(value), _string_of(value)):
-            found = members.find(said)
+        for content in (_content(value), _string_of(value)):
+            found = members.find(content)
             if found is not None:
                 return found
         hidden = faults.hides or type(value) is Variable
@@ -231,19 +231,19 @@ def written(cls: type) -> Reader | None:
     takes_seconds = cls is datetime.timedelta
 
     def read(value: Any, faults: Faults) -> Any:
-        said: Any = _string_of(value)
-        if said is None and type(_said(value)) in (int, float):
+        content: Any = _string_of(value)
+        if content is None and type(_content(value)) in (int, float):
             if takes_numbers:
-                said = str(_said(value))
+                content = str(_content(value))
             elif takes_seconds:
                 try:
-                    return datetime.timedelta(seconds=_said(value))
+                    return datetime.timedelta(seconds=_content(value))
                 except (OverflowError, ValueError):
                     return faults.expected(what, value, ConversionError)
-        if said is None:
+        if content is None:
             return faults.expected(what, value)
         try:
-            return convert(said)
+            return convert(content)
         except Exception as problem:
             signals.pass_on(problem)
         return faults.expected(what, value, ConversionError)
@@ -252,10 +252,10 @@ def written(cls: type) -> Reader | None:
 
 
 def re_pattern(value: Any, faults: Faults) -> Any:
-    said = _string_of(value)
-    if said is not None:
+    content = _string_of(value)
+    if content is not None:
         try:
-            return re.compile(said)
+            return re.compile(content)
         except re.error:
             pass
     return faults.expected("a regular expression", value, ConversionError)
@@ -276,11 +276,11 @@ def converted(cls: type, find: Callable[[type], Callable[[str], Any] | None]) ->
                 f"nothing reads {with_article(name)}: make it a dataclass or a pydantic model, or register a converter "
                 f"by runtime.converter({name}, function)"
             )
-        said = _string_of(value)
-        if said is None:
+        content = _string_of(value)
+        if content is None:
             return faults.expected(f"a string for the converter of {name}", value)
         try:
-            return function(said)
+            return function(content)
         except Exception as problem:
             signals.pass_on(problem)
             return refused(faults, name, problem)
@@ -306,10 +306,10 @@ def secret(cls: Any) -> Reader:
     is_bytes = any(each.__name__ == "SecretBytes" for each in cls.__mro__)
 
     def read(value: Any, faults: Faults) -> Any:
-        said = _string_of(value)
-        if said is None:
+        content = _string_of(value)
+        if content is None:
             return faults.add("expected a string, got another value")
-        return cls(said.encode() if is_bytes else said)
+        return cls(content.encode() if is_bytes else content)
 
     return read
 
@@ -322,9 +322,9 @@ def refused(faults: Faults, name: str, problem: Exception) -> Any:
         for each in problem.errors:
             faults.add(each.message, *filter(None, each.path.split(".")), kind=type(each), cause=each)
         return NOTHING
-    said = describe(problem)
+    reason = describe(problem)
     if isinstance(problem, (ValueError, AssertionError)):
-        return faults.add(f"{name} refuses it: {said}", kind=ConversionError, cause=problem)
+        return faults.add(f"{name} refuses it: {reason}", kind=ConversionError, cause=problem)
     file, line, function = frame_of(problem)
     where = f" ({shown_file(file)}:{line}, in {function})" if file else ""
-    return faults.add(f"{name} failed: {said}{where}", kind=ConversionError, cause=problem)
+    return faults.add(f"{name} failed: {reason}{where}", kind=ConversionError, cause=problem)

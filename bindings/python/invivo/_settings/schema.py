@@ -227,15 +227,15 @@ class Schema:
         maps = [each for each in readers if isinstance(each, (records.Record, models.Model))]
 
         def read(value: Any, faults: Faults) -> Any:
-            said = value.value if type(value) is Variable else value
-            if said is None and has_null:
+            content = value.value if type(value) is Variable else value
+            if content is None and has_null:
                 return None
             if len(readers) == 1:
                 return readers[0](value, faults)
-            if type(said) in exact:
-                return exact[type(said)](value, faults)
-            if type(said) is dict:
-                fitting = [each for each in maps if each.fits(said)]
+            if type(content) in exact:
+                return exact[type(content)](value, faults)
+            if type(content) is dict:
+                fitting = [each for each in maps if each.fits(content)]
                 if len(fitting) == 1:
                     return fitting[0](value, faults)
             for reader in readers:

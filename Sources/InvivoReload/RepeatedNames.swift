@@ -3,30 +3,40 @@ internal import InvivoConfig
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// Paths of definitions that repeat the name of their assembly: `synth.size` in `synth` leads to `synth.synth.size`. Where such a
+/// Finds paths of definitions that repeat the name of their assembly: `synth.size` in `synth` leads to `synth.synth.size`. If such a
 /// path has a default, or its entries have definitions, no error reports it.
-extension Planner {
+struct RepeatedNames {
     /// Paths without the repeated name, with the definitions that may read them with it.
     private typealias Repetitions = [String: Set<UInt32>]
 
+    private let planner: Planner
+    private let before: Snapshot
+    private let names: KeyNames
+    private let wiring: NextWiring
+
+    init(_ planner: Planner, _ wiring: NextWiring) {
+        (self.planner, self.wiring) = (planner, wiring)
+        (before, names) = (planner.before, planner.names)
+    }
+
     /// Returns paths that repeat a name and have no value, while the path without the repetition has a value or a
     /// reader. Examines the paths that a plan reads or configures for the first time.
-    func repeatedNames(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
-        let repetitions = try repetitions(wiring)
+    func find() throws(Failure) -> [UnreadEntry] {
+        let repetitions = try repetitions()
         guard !repetitions.isEmpty else { return [] }
         let tree = wiring.config.layers?.tree ?? before.config.tree
-        let planned = readers(in: wiring)
+        let planned = plannedReaders()
         var found: [UnreadEntry] = []
         for (path, holders) in repetitions.sorted(by: { $0.key < $1.key }) where found.count < Failure.most {
             try Loading.check()
             let node = tree.find(path)
             let repeated = Self.repeating(path)
-            guard tree.find(repeated) == nil, node != nil || !readers(of: path, wiring, planned).isEmpty else {
+            guard tree.find(repeated) == nil, node != nil || !readers(of: path, planned).isEmpty else {
                 continue
             }
-            for holder in holders.union(readers(of: repeated, wiring, planned)).sorted() {
-                guard let definition = next(holder, wiring.definitions),
-                    let flat = flatNext(holder, wiring.definitions, wiring.compiled)
+            for holder in holders.union(readers(of: repeated, planned)).sorted() {
+                guard let definition = planner.next(holder, wiring.definitions),
+                    let flat = planner.flatNext(holder, wiring.definitions, wiring.compiled)
                 else { continue }
                 let candidates = ConfigPath.candidates(path, for: flat)
                 guard definition.reads(config: path) || flat.reads(config: path), candidates.contains(repeated),
@@ -42,12 +52,12 @@ extension Planner {
 
     private static func repeating(_ path: String) -> String { "\(ConfigPath.names(path)[0]).\(path)" }
 
-    private func repetitions(_ wiring: NextWiring) throws(Failure) -> Repetitions {
-        guard registrations.hasReadPaths else { return [:] }
+    private func repetitions() throws(Failure) -> Repetitions {
+        guard planner.registrations.hasReadPaths else { return [:] }
         var found: Repetitions = [:]
         var sought: Set<String> = []
         for entry in wiring.config.changes where entry.node != nil && entry.path.contains(".") {
-            let isNew = names.id(ofConfig: entry.path).flatMap { graph.setting($0) } == nil
+            let isNew = names.id(ofConfig: entry.path).flatMap { planner.graph.setting($0) } == nil
             if isNew && names.id(ofConfig: Self.repeating(entry.path)) != nil { sought.insert(entry.path) }
         }
         for case let pattern? in wiring.definitions.changed.values {
@@ -70,13 +80,13 @@ extension Planner {
             }
         }
         guard !sought.isEmpty else { return found }
-        let patterns = patternsNext(wiring)
+        let patterns = patternsNext()
         for path in sought where found[path] == nil { found[path] = patterns[path] ?? [] }
         return found
     }
 
     /// The definitions for each entry after the plan, by their paths.
-    private func patternsNext(_ wiring: NextWiring) -> [String: Set<UInt32>] {
+    private func patternsNext() -> [String: Set<UInt32>] {
         var found: [String: Set<UInt32>] = [:]
         let stay = before.links.patterns.filter { wiring.definitions.changed[$0] == nil }.compactMap {
             before.definitions[$0]
@@ -87,7 +97,8 @@ extension Planner {
         return found
     }
 
-    private func readers(in wiring: NextWiring) -> [UInt32: [UInt32]] {
+    /// The definitions that the plan compiles, by the keys and paths that they read.
+    private func plannedReaders() -> [UInt32: [UInt32]] {
         var found: [UInt32: [UInt32]] = [:]
         for (holder, recipe) in wiring.compiled.recipes {
             for edge in recipe.references.edges { found[edge.id, default: []].append(holder) }
@@ -96,7 +107,7 @@ extension Planner {
     }
 
     /// The definitions that read a path after the plan.
-    private func readers(of path: String, _ wiring: NextWiring, _ planned: [UInt32: [UInt32]]) -> [UInt32] {
+    private func readers(of path: String, _ planned: [UInt32: [UInt32]]) -> [UInt32] {
         guard let id = names.id(ofConfig: path) else { return [] }
         let stay = before.links.dependents.holders(of: id).filter { holder in
             if wiring.compiled.recipes[holder] != nil { return false }

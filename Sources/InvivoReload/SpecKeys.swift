@@ -1,6 +1,5 @@
 internal import InvivoBase
 internal import InvivoGraph
-internal import InvivoWiring
 
 /// The definitions that name the key whose traits apply to their objects, after a plan.
 final class SpecKeys {
@@ -40,8 +39,4 @@ final class SpecKeys {
         }
         return found
     }
-}
-
-extension DefinitionPlan {
-    func isRemoved(_ id: UInt32) -> Bool { if case .some(nil) = changed[id] { true } else { false } }
 }

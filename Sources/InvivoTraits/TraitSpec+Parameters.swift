@@ -33,4 +33,24 @@ extension TraitSpec {
     {
         Failure(.spec, message, path: path(of: [name]), at: location ?? entry?.value.location ?? typeLocation)
     }
+
+    /// Adds the whole key path and the source location to a failure about a parameter, down to the field of a nested struct.
+    func located(_ failure: Failure, _ parameter: SpecEntry, below path: [String] = []) -> Failure {
+        // The failure has its location already.
+        guard failure.location.line == 0 || !failure.path.hasPrefix(parametersPath) else { return failure }
+        var located = failure
+        var path = path + [parameter.key]
+        var entry = parameter
+        for name in failure.path.split(separator: ".").dropFirst().map(String.init) {
+            guard let field = entry.value.entries?.first(where: { $0.key == name }) else { break }
+            path.append(name)
+            entry = field
+        }
+        located.path = self.path(of: path)
+        if located.location.line == 0 {
+            located.location =
+                failure.code == .property || failure.code == .readOnly ? entry.keyLocation : entry.value.location
+        }
+        return located
+    }
 }

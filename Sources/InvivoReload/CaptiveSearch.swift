@@ -2,25 +2,36 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// Captive dependencies: a longer-lived object would hold a shorter-lived or thread-confined one. A provider holds nothing.
-extension Planner {
-    func findCaptives(
-        _ definitions: DefinitionPlan, _ compiled: Compiled, _ failures: inout [Failure]
-    ) throws(Failure) {
-        func recipe(_ id: UInt32) -> Recipe? {
-            if let own = compiled.recipes[id], own.id == id, own.definition.alias == nil { return own }
-            var id = id
-            var seen: Set<UInt32> = [id]
-            // A plain alias stands for its target, whether both are new or not.
-            while let definition = next(id, definitions), definition.isPlainAlias, let alias = definition.alias,
-                let target = names.id(of: alias), seen.insert(target).inserted
-            {
-                id = target
-            }
-            if let recipe = compiled.recipes[id] { return recipe }
-            if let definition = definitions.changed[id], definition == nil { return nil }
-            return graph.recipe(id)
+/// Finds captive dependencies of a plan: a longer-lived object would hold a shorter-lived or thread-confined one. A provider holds
+/// nothing.
+struct CaptiveSearch {
+    private let planner: Planner
+    private let before: Snapshot
+    private let definitions: DefinitionPlan
+    private let compiled: Compiled
+
+    init(_ planner: Planner, _ definitions: DefinitionPlan, _ compiled: Compiled) {
+        (self.planner, self.definitions, self.compiled) = (planner, definitions, compiled)
+        before = planner.before
+    }
+
+    /// Returns the compiled definition of a key after the plan. A plain alias stands for its target, whether both are new or not.
+    private func recipe(_ id: UInt32) -> Recipe? {
+        if let own = compiled.recipes[id], own.id == id, own.definition.alias == nil { return own }
+        var id = id
+        var seen: Set<UInt32> = [id]
+        while let definition = planner.next(id, definitions), definition.isPlainAlias, let alias = definition.alias,
+            let target = planner.names.id(of: alias), seen.insert(target).inserted
+        {
+            id = target
         }
+        if let recipe = compiled.recipes[id] { return recipe }
+        if let definition = definitions.changed[id], definition == nil { return nil }
+        return planner.graph.recipe(id)
+    }
+
+    /// Adds a failure for each captive dependency, for each kept dependency on an exclusive definition, and for each cycle of owners.
+    func find(_ failures: inout [Failure]) throws(Failure) {
         // Changed definitions and their holders.
         var holders = IDSet(compiled.recipes.keys)
         // If an unshared definition has another binding, its holders have other dependencies.
@@ -37,12 +48,12 @@ extension Planner {
         }
         var loading = LoadSteps()
         var harmless: Set<UInt32> = []
-        for id in try keepers(definitions, compiled) {
+        for id in try keepers() {
             try loading.step()
             guard let holder = recipe(id), holder.id == id else { continue }
             for target in holder.references.kept.sorted() {
-                guard let exclusive = exclusive(behind: target, recipe, &harmless) else { continue }
-                let through = exclusive.id == target ? "" : " of '\(names.name(target))'"
+                guard let exclusive = exclusive(behind: target, &harmless) else { continue }
+                let through = exclusive.id == target ? "" : " of '\(planner.names.name(target))'"
                 failures.append(
                     Failure(
                         .argument,
@@ -52,11 +63,11 @@ extension Planner {
                         path: holder.key, at: holder.definition.location))
             }
         }
-        try findOwnerCycles(definitions, compiled, recipe, &failures)
+        try findOwnerCycles(&failures)
         for id in holders.sorted() {
             try loading.step()
             guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
-                let way = captive(of: holder, recipe), let captive = way.last
+                let way = captive(of: holder), let captive = way.last
             else { continue }
             let path = ([holder] + way).map(\.key).joined(separator: " -> ")
             failures.append(
@@ -68,10 +79,7 @@ extension Planner {
     }
 
     /// Finds definitions that own themselves, directly or through others.
-    private func findOwnerCycles(
-        _ definitions: DefinitionPlan, _ compiled: Compiled, _ recipe: (UInt32) -> Recipe?,
-        _ failures: inout [Failure]
-    ) throws(Failure) {
+    private func findOwnerCycles(_ failures: inout [Failure]) throws(Failure) {
         var suspects = Set(compiled.recipes.filter { $0.value.references.owns }.map(\.key))
         if !before.links.owners.isEmpty {
             for id in IDSet(definitions.changed.keys).union(compiled.recipes.keys) {
@@ -101,7 +109,7 @@ extension Planner {
             failures.append(
                 Failure(
                     .cycle,
-                    "'\(first.key)' owns itself: \(path.map(names.name).joined(separator: " -> ")); an owner is set up again when "
+                    "'\(first.key)' owns itself: \(path.map(planner.names.name).joined(separator: " -> ")); an owner is set up again when "
                         + "what it owns changes: remove 'owns' from one of these injections",
                     path: first.key, at: first.definition.location))
         }
@@ -109,11 +117,11 @@ extension Planner {
 
     /// Returns the definitions that keep former dependencies and that a plan concerns: those that change or are bound to something else, and
     /// those that hold them, directly or through others.
-    private func keepers(_ definitions: DefinitionPlan, _ compiled: Compiled) throws(Failure) -> [UInt32] {
+    private func keepers() throws(Failure) -> [UInt32] {
         // A choice that depends on the configuration may select something else.
         let bound = compiled.recipes.filter { id, recipe in
             !compiled.reconfigured.contains(id)
-                || graph.recipe(id)?.references.hasSameEdges(as: recipe.references) != true
+                || planner.graph.recipe(id)?.references.hasSameEdges(as: recipe.references) != true
         }
         .map(\.key)
         var found = Set(bound.filter { compiled.recipes[$0]?.references.keep == true })
@@ -134,9 +142,7 @@ extension Planner {
 
     /// Returns the exclusive definition that a key stands for, or that the objects behind it hold.
     /// `harmless`: the keys behind which there is none, as far as it is known.
-    private func exclusive(
-        behind id: UInt32, _ recipe: (UInt32) -> Recipe?, _ harmless: inout Set<UInt32>
-    ) -> Recipe? {
+    private func exclusive(behind id: UInt32, _ harmless: inout Set<UInt32>) -> Recipe? {
         var seen: Set<UInt32> = [id]
         var queue = [id]
         while let next = queue.popLast() {
@@ -171,7 +177,7 @@ extension Planner {
     }
 
     /// Returns the path from a shared object to a captive dependency, through objects that are created for it alone.
-    private func captive(of holder: Recipe, _ recipe: (UInt32) -> Recipe?) -> [Recipe]? {
+    private func captive(of holder: Recipe) -> [Recipe]? {
         guard !holder.references.edges.isEmpty else { return nil }
         var seen: Set<UInt32> = [holder.id]
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {

@@ -1,6 +1,5 @@
 internal import InvivoBase
 internal import InvivoGraph
-internal import InvivoWiring
 
 /// The layers that new values and definitions belong to. By the thread that plans.
 struct Origins {
@@ -39,13 +38,5 @@ struct Origins {
         if let assembly = definition.body.assembly { return Report.Origin(.assembly, assembly) }
         if !manifest.isEmpty && definition.location.file == manifest { return Report.Origin(.manifest, manifest) }
         return Report.Origin(.call)
-    }
-}
-
-extension Planner {
-    /// Returns the origin of the definition of a key after the plan; none if it is removed.
-    func origin(of definition: Definition?, _ definitions: DefinitionPlan, _ origins: Origins) -> Report.Origin {
-        guard let definition else { return .none }
-        return origins.definition(definition, covers(definition.id, definitions))
     }
 }

@@ -4,12 +4,28 @@ internal import InvivoGraph
 internal import InvivoSpec
 internal import InvivoWiring
 
-/// Patterns: definitions for each entry of a map or list of the configuration. Adding, removing or changing an entry affects only that
-/// entry's definition.
-extension Planner {
-    func planEach(
-        _ definitions: inout DefinitionPlan, _ config: ConfigPlan, _ failures: inout [Failure]
-    ) throws(Failure) {
+/// Plans the definitions of patterns: one for each entry of a map or list of the configuration.
+///
+/// Adding, removing or changing an entry affects only the definition of that entry.
+struct PatternExpansion {
+    private let before: Snapshot
+    private let names: KeyNames
+    private let config: ConfigPlan
+    /// The largest number of entries for one pattern.
+    private let mostEntries: Int
+
+    init(_ before: Snapshot, _ names: KeyNames, _ config: ConfigPlan, mostEntries: Int) {
+        self.before = before
+        self.names = names
+        self.config = config
+        self.mostEntries = mostEntries
+    }
+
+    /// The configuration after the plan.
+    private var nextConfig: ConfigLayers { config.layers ?? before.config }
+
+    /// Adds the definitions of entries to a plan, and removes those of removed entries.
+    func plan(_ definitions: inout DefinitionPlan, _ failures: inout [Failure]) throws(Failure) {
         var ids = Set(definitions.changed.compactMap { id, definition in definition?.body.each == nil ? nil : id })
         // Of the others those with another configuration, or with a changed inline definition.
         for id in before.links.patterns where definitions.changed[id] == nil {
@@ -23,7 +39,7 @@ extension Planner {
                 continue
             }
             try Loading.check()
-            do throws(Failure) { try expand(pattern, &definitions, config) } catch {
+            do throws(Failure) { try expand(pattern, &definitions) } catch {
                 // A load that has timed out.
                 try Loading.check()
                 failures += error.all.map { one in
@@ -36,13 +52,11 @@ extension Planner {
         }
     }
 
-    private func expand(
-        _ pattern: Definition, _ definitions: inout DefinitionPlan, _ config: ConfigPlan
-    ) throws(Failure) {
+    private func expand(_ pattern: Definition, _ definitions: inout DefinitionPlan) throws(Failure) {
         let family = family(of: pattern, &definitions)
         let keys = Set(family.map(\.key))
         var present: Set<UInt32> = []
-        let entries = try entries(of: pattern, config)
+        let entries = try entries(of: pattern)
         let positions = try positions(of: entries, pattern)
         for (entry, position) in zip(entries, positions) {
             try Loading.check()
@@ -132,11 +146,11 @@ extension Planner {
     }
 
     /// Returns the entries at the pattern's path; none if the path is not configured.
-    private func entries(of pattern: Definition, _ config: ConfigPlan) throws(Failure) -> [ConfigEntry] {
-        let tree = (config.layers ?? before.config).tree
+    private func entries(of pattern: Definition) throws(Failure) -> [ConfigEntry] {
+        let tree = nextConfig.tree
         for path in ConfigPath.candidates(pattern.body.each ?? "", for: pattern) {
             guard let node = tree.find(path) else { continue }
-            guard !(config.layers ?? before.config).secrets.contains(path) else {
+            guard !nextConfig.secrets.contains(path) else {
                 throw Failure(
                     .unsupported,
                     "'\(pattern.key)' is for each entry of '\(path)', which is secret: the names of the entries would be keys, which "
@@ -177,12 +191,12 @@ extension Planner {
     }
 
     private func checked(_ entries: [ConfigEntry], _ path: String) throws(Failure) -> [ConfigEntry] {
-        guard entries.count <= limits.maxEachEntries else {
+        guard entries.count <= mostEntries else {
             throw Failure(
                 .tooLarge,
-                "there are \(entries.count) entries, at most \(limits.maxEachEntries) are allowed where a definition is "
+                "there are \(entries.count) entries, at most \(mostEntries) are allowed where a definition is "
                     + "for each; max_each_entries permits more",
-                path: "config.\(path)", at: entries[limits.maxEachEntries].node.location)
+                path: "config.\(path)", at: entries[mostEntries].node.location)
         }
         var seen: NameSet = []
         var steps = LoadSteps()

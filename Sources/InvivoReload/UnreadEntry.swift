@@ -1,0 +1,28 @@
+public import InvivoBase
+internal import InvivoConfig
+internal import InvivoGraph
+
+/// An entry of the configuration that nothing reads.
+public struct UnreadEntry: Sendable {
+    public let path: String
+    public let location: Location
+    /// A similar path that is read; nil if there is none.
+    public let near: String?
+    /// The definition that reads `near` because its path repeats the name of its assembly; nil for a misspelled entry.
+    var reader: String?
+
+    /// The warning about a misspelled one.
+    var text: String {
+        guard let near else { return "'\(path)' is not read by anything" }
+        guard let reader else { return "'\(path)' is not read by anything; did you mean '\(near)'?" }
+        return "'\(reader)' reads '\(near)', which is not configured: a path begins after the assembly's name; "
+            + "write '\(path.dropFirst(ConfigPath.names(path)[0].count + 1))' for '\(path)', or '/\(near)'"
+    }
+
+    /// The warning as an error of a check.
+    var failure: Failure {
+        var failure = Failure(.notConfigured, text, path: "config.\(path)", at: location)
+        failure.finding = .unread
+        return failure
+    }
+}
