@@ -304,9 +304,16 @@ static void add_rule(invivo_changes *changes, const char *path) {
     invivo_rule rule = {.struct_size = sizeof rule, .name = path, .inputs = &path, .input_count = 1, .check = accept};
     must(changes ? invivo_changes_add_rule(*changes, &rule, &error) : invivo_rule_add(runtime, &rule, &error));
 }
+/* The inputs of rules: an input that nothing defines would be searched among all names, for a warning. */
+static void set_inputs(invivo_changes changes, int count) {
+    invivo_value value = invivo_int64(0);
+    for (int i = 0; i < count; i++) must(invivo_changes_configure(changes, name_of("ruled.v%07d", i), &value, &error));
+    must(invivo_changes_configure(changes, "ruled.one", &value, &error));
+}
 static void open_rules(int count) {
     open_runtime();
     invivo_changes changes = opened();
+    set_inputs(changes, count);
     for (int i = 0; i < count; i++) add_rule(&changes, name_of("ruled.v%07d", i));
     commit(changes);
 }
@@ -368,6 +375,7 @@ static double in_one_set(int count, void (*add)(invivo_changes changes, int coun
         open_runtime();
         invivo_changes changes = opened();
         define_parts(changes, count);
+        set_inputs(changes, count);
         commit(changes);
         double begun = process_ns();
         changes = opened();
