@@ -1,69 +1,13 @@
 /* among.c: one operation among many things that do not change: documents, decisions, secrets, trait types, rules, settings.
  *
- *     bench-among [--quick] [ROW [COUNT [EDITS]]]
- * ROW measures one operation. With COUNT, it is measured once among so many things, by so many edits: for profilers. */
+ *     bench-among [--quick] [ROW [COUNT [EDITS]]] (among.h) */
 #define _GNU_SOURCE
-#include "events.h"
-#include <invivo/invivo.h>
-#include <string.h>
+#include "among.h"
 
-static invivo_error *error;
-static invivo_runtime runtime;
-static invivo_type type;
-static int edits = 100;
-
-static void must(invivo_status status) {
-    if (status) exit(invivo_error_report(error));
-}
 static void refused(invivo_status status) {
     if (!status) exit(1);
     invivo_error_release(error);
     error = NULL;
-}
-
-typedef struct { double gain, cutoff; } part;
-static const invivo_property part_properties[] = {INVIVO_FIELD(part, gain, .max = 1e9), INVIVO_FIELD(part, cutoff)};
-
-static char *name_of(const char *format, int number) {
-    static char names[4][64];
-    static int next;
-    char *name = names[next++ % 4];
-    snprintf(name, sizeof *names, format, number);
-    return name;
-}
-/* Confined objects can be tuned in place. */
-static void open_runtime(void) {
-    invivo_runtime_options options;
-    invivo_type_options of_part = {.struct_size = sizeof of_part, .name = "Part", .size = sizeof(part), .alignment = 8,
-                                   .properties = part_properties, .property_count = 2};
-    invivo_runtime_options_init(&options);
-    options.max_document_bytes = 1 << 24, options.max_document_nodes = 1 << 20, options.load_timeout_ms = INVIVO_LOAD_UNLIMITED;
-    must(invivo_runtime_open(&runtime, &options, &error));
-    must(invivo_type_register(runtime, &of_part, &type, &error));
-}
-static invivo_changes opened(void) {
-    invivo_changes changes;
-    must(invivo_changes_open(runtime, &changes, &error));
-    return changes;
-}
-static void add_document(invivo_changes changes, const char *name, const char *text) {
-    must(invivo_changes_document(changes, name, text, strlen(text), &error));
-}
-static void commit(invivo_changes changes) { must(invivo_changes_commit(changes, &error)); }
-static void define_parts(invivo_changes changes, int count) {
-    for (int i = 0; i < count; i++) {
-        invivo_definition one = {.struct_size = sizeof one, .key = name_of("many.part%07d", i), .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
-        must(invivo_changes_define(changes, &one, NULL, &error));
-    }
-}
-/* A document of so many lines, each with the number of its line in place of %d. */
-static char *lines(const char *head, const char *line, int count) {
-    size_t size = strlen(head) + (strlen(line) + 16) * (size_t)count + 1;
-    char *text = malloc(size);
-    if (!text) exit(1);
-    size_t length = (size_t)snprintf(text, size, "%s", head);
-    for (int i = 0; i < count; i++) length += (size_t)snprintf(text + length, size - length, line, i);
-    return text;
 }
 /* A value that concerns nothing else. */
 static void set_unrelated(int number) {
@@ -450,60 +394,32 @@ static double describe(int count, uint32_t format) {
 static double describe_schema(int count) { return describe(count, INVIVO_GRAPH_SCHEMA); }
 static double describe_facts(int count) { return describe(count, INVIVO_GRAPH_FACTS); }
 
-static const struct {
-    const char *name;
-    double (*measure)(int count); /* microseconds among so many */
-    double limit;                 /* times the same among 10 */
-    int most;
-} operations[] = {
-    {"trait.edit.one.of.documents", edit_traits, 1.5, 10000},
-    {"edit.refused.one.of.documents", refuse_edit, 1.5, 10000},
-    {"changes.check.one.of.documents", check_edit, 1.5, 10000},
-    {"attach.one.of.documents", attach, 1.5, 10000},
-    {"document.open.one.of.documents", open_and_close, 1.5, 10000},
-    {"document.text.one.of.documents", document_text, 1.5, 10000},
-    {"traits.text.one.of.documents", traits_text, 1.5, 10000},
-    {"config.set.one.of.decisions", set_among_decisions, 1.5, 10000},
-    {"config.set.one.of.secrets", set_among_secrets, 1.5, 10000},
-    {"secret.declare.one.of", declare_secret, 1.5, 10000},
-    {"trait.add.one.of", add_trait_type, 1.5, 10000},
-    {"trait.replace.one.of.targets", replace_one, 1.5, 10000},
-    {"rule.add.one.of", add_one_rule, 1.5, 10000},
-    {"rule.run.one.of", run_rule, 1.5, 10000},
-    {"settings.bind.one.of", bind_one, 1.5, 10000},
-    {"trait.replace.each.of.targets", replace_each, 1.5, 10000},
-    {"bulk.documents", many_documents, 1.5, 10000},
-    {"bulk.traits", many_traits, 1.5, 10000},
-    {"bulk.rules", many_rules, 1.5, 10000},
-    {"bulk.settings", many_settings, 1.5, 10000},
-    {"bulk.secrets", many_secrets, 1.5, 10000},
-    {"bulk.values", many_values, 1.5, 10000},
-    {"check.document.each.of.keys", check_document, 1.5, 10000},
-    {"schema.each.of.keys", describe_schema, 1.5, 10000},
-    {"graph.describe.each.of.keys", describe_facts, 1.5, 10000},
+static const operation operations[] = {
+    {"trait.edit.one.of.documents", edit_traits},
+    {"edit.refused.one.of.documents", refuse_edit},
+    {"changes.check.one.of.documents", check_edit},
+    {"attach.one.of.documents", attach},
+    {"document.open.one.of.documents", open_and_close},
+    {"document.text.one.of.documents", document_text},
+    {"traits.text.one.of.documents", traits_text},
+    {"config.set.one.of.decisions", set_among_decisions},
+    {"config.set.one.of.secrets", set_among_secrets},
+    {"secret.declare.one.of", declare_secret},
+    {"trait.add.one.of", add_trait_type},
+    {"trait.replace.one.of.targets", replace_one},
+    {"rule.add.one.of", add_one_rule},
+    {"rule.run.one.of", run_rule},
+    {"settings.bind.one.of", bind_one},
+    {"trait.replace.each.of.targets", replace_each},
+    {"bulk.documents", many_documents},
+    {"bulk.traits", many_traits},
+    {"bulk.rules", many_rules},
+    {"bulk.settings", many_settings},
+    {"bulk.secrets", many_secrets},
+    {"bulk.values", many_values},
+    {"check.document.each.of.keys", check_document},
+    {"schema.each.of.keys", describe_schema},
+    {"graph.describe.each.of.keys", describe_facts},
 };
 
-int main(int argc, char **argv) {
-    bool quick = argc > 1 && !strcmp(argv[1], "--quick");
-    const char *only = argc > 1 + quick ? argv[1 + quick] : NULL;
-    int given = argc > 2 + quick ? atoi(argv[2 + quick]) : 0;
-    if (quick) edits = 40;
-    if (argc > 3 + quick) edits = atoi(argv[3 + quick]);
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-        char name[64], budget[32];
-        double limit = operations[i].limit;
-        if (only && strcmp(only, operations[i].name)) continue;
-        if (given) {
-            printf("%.4g us\n", operations[i].measure(given));
-            continue;
-        }
-        double few = operations[i].measure(10);
-        for (int count = 1000; count <= (quick ? 1000 : operations[i].most); count *= 10) {
-            double value = operations[i].measure(count);
-            snprintf(name, sizeof name, "%s.%d", operations[i].name, count);
-            snprintf(budget, sizeof budget, "<= %g times", limit);
-            row(name, value, "us", "among 10", few, budget, value <= limit * few);
-        }
-    }
-    return 0;
-}
+int main(int argc, char **argv) { return run_all(operations, sizeof operations / sizeof *operations, argc, argv); }
