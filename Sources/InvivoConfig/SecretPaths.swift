@@ -61,7 +61,8 @@ public struct SecretPaths: Sendable, Equatable {
 
     /// The paths with a value in `tree` whose secrecy, or that of a part, differs from `former`. Outer paths come before inner ones.
     public func changes(since former: SecretPaths, in tree: ConfigTree) -> [String] {
-        paths.symmetricDifference(former.paths).sorted().flatMap { path in
+        guard self != former else { return [] }
+        return paths.symmetricDifference(former.paths).sorted().flatMap { path in
             guard let node = tree.find(path) else { return [] as [String] }
             let below = ConfigTree(root: node).paths.map { path.isEmpty ? $0 : "\(path).\($0)" }
             return Self.around(path) + [path] + below

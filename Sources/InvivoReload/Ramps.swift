@@ -295,7 +295,7 @@ final class Ramps: Sendable {
             return state.locked { $0.objects[object] = nil }
         }
         defer { withExtendedLifetime(lease) {} }
-        let key = container.keyName(id)
+        var key: String { container.keyName(id) }
         let isFinalized =
             finalizes && ObjectType.of(record).description.functions.finalize != nil && !Tuning.runs(of: record).isEmpty
         do throws(Failure) {

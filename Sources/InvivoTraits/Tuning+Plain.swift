@@ -33,6 +33,23 @@ extension Tuning {
         }
     }
 
+    /// A step of properties that are fields in memory: it cannot fail, and changes their records. Returns whether some still move; nil
+    /// if one is no such field, or other code has changed it: then nothing has moved.
+    func stepFields(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, at now: UInt64) -> Bool? {
+        var isMoving = false
+        guard
+            first?.first(where: { change in
+                guard change.run != nil else { return false }
+                isMoving = true
+                return !type.description.movesNoOther(change.index) || !change.isField(of: instance)
+            }) == nil
+        else { return nil }
+        guard isMoving else { return false }
+        isMoving = false
+        first?.forEach { if $0.moveField(of: instance, at: now) { isMoving = true } }
+        return isMoving
+    }
+
     /// The layer is borrowed from its array, not copied.
     @inline(never)
     private func putOn(
@@ -194,5 +211,12 @@ extension Tuning {
         return Outcome(
             path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer),
             variables: property.origin(nil))
+    }
+}
+
+extension PropertyChange {
+    /// Whether the property is a plain field of the instance that nothing else has changed.
+    fileprivate func isField(of instance: UnsafeMutableRawPointer) -> Bool {
+        property.isField && property.isPlain && !isStuck && isSeen(property.read(instance))
     }
 }
