@@ -1,6 +1,7 @@
-internal import InvivoBase
+public import InvivoBase
 internal import InvivoGraph
 internal import InvivoSpec
+internal import InvivoWiring
 
 extension Tuning {
     /// A fast path for a single plain property, or several ones that do not affect each other. Most commits add the
@@ -33,15 +34,22 @@ extension Tuning {
         }
     }
 
-    /// A step of properties that are fields in memory: it cannot fail, and changes their records. Returns whether some still move; nil
-    /// if one is no such field, or other code has changed it: then nothing has moved.
-    func stepFields(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, at now: UInt64) -> Bool? {
+    /// A step of properties that are fields in memory: it calls no host code, cannot fail, and changes their records. Returns whether
+    /// some still move; nil if one is no such field, or other code has changed it: then nothing has moved.
+    public static func stepFields(of record: Record, at now: UInt64) -> Bool? {
+        guard let instance = record.pointee.instance, let tuning = ObjectExtra.known(of: record)?.tuning as? Tuning
+        else { return false }
+        let moving = tuning.code?.entries.last?.tuning ?? tuning
+        return moving.stepFields(ObjectType.of(record).description, instance, at: now)
+    }
+
+    private func stepFields(_ type: TypeDescription, _ instance: UnsafeMutableRawPointer, at now: UInt64) -> Bool? {
         var isMoving = false
         guard
             first?.first(where: { change in
                 guard change.run != nil else { return false }
                 isMoving = true
-                return !type.description.movesNoOther(change.index) || !change.isField(of: instance)
+                return !type.movesNoOther(change.index) || !change.isField(of: instance)
             }) == nil
         else { return nil }
         guard isMoving else { return false }

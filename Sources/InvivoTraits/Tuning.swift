@@ -220,17 +220,15 @@ public final class Tuning: PropertyCover {
     /// Moves the properties of an object on to a point of the clock. Returns whether some have not reached their end. After a failure
     /// all are where they were, and the next commit sets their layers again.
     public static func step(
-        _ record: Record, key: @autoclosure () -> String, at now: UInt64
+        _ record: Record, key: String, at now: UInt64
     ) throws(Failure) -> (outcomes: [Outcome], isMoving: Bool) {
-        guard let instance = record.pointee.instance, let tuning = ObjectExtra.known(of: record)?.tuning as? Tuning
-        else { return ([], false) }
+        guard let instance = record.pointee.instance, !runs(of: record).isEmpty else { return ([], false) }
+        let tuning = of(record)
         let moving = tuning.code?.entries.last?.tuning ?? tuning
-        let type = ObjectType.of(record)
-        if let isMoving = moving.stepFields(type, instance, at: now) { return ([], isMoving) }
         var undo = Undo()
         do throws(Failure) {
             let outcomes = try moving.change(
-                type, instance, key: key(), to: moving.layers, at: .step(now), undo: &undo)
+                ObjectType.of(record), instance, key: key, to: moving.layers, at: .step(now), undo: &undo)
             return (outcomes, !runs(of: record).isEmpty)
         } catch {
             var failure = error
