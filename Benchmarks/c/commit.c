@@ -152,41 +152,46 @@ static void code_traits(long count) {
 }
 
 typedef struct { double level; } moving;
-static const invivo_property moving_properties[] = {INVIVO_BLOCK_FIELD(moving, level)};
-/* One step of so many properties, each in a block of its own, in nanoseconds. */
-static double step_all(int blocks, long count) {
+static const invivo_property block_properties[] = {INVIVO_BLOCK_FIELD(moving, level)};
+static const invivo_property object_properties[] = {INVIVO_FIELD(moving, level)};
+/* One step of so many properties, each in a block or an object of its own, in nanoseconds. */
+static double step_all(int count, bool in_blocks, long steps) {
     invivo_type type;
     invivo_changes changes;
-    char *text = malloc(80 * (size_t)blocks + 16), *end = text + sprintf(text, "traits:\n");
+    char *text = malloc(80 * (size_t)count + 16), *end = text + sprintf(text, "traits:\n");
     double value;
-    invivo_type_options options = {.struct_size = sizeof options, .name = "Moving", .block_size = sizeof(moving),
-                                   .concurrency = INVIVO_SHARED, .properties = moving_properties, .property_count = 1};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Moving", .properties = object_properties, .property_count = 1};
+    if (in_blocks) options.properties = block_properties, options.block_size = sizeof(moving), options.concurrency = INVIVO_SHARED;
+    else options.size = sizeof(moving), options.alignment = 8;
     invivo_runtime_options manual;
     invivo_runtime_options_init(&manual);
     manual.ramp_tick_ms = INVIVO_RAMP_TICK_MANUAL;
     must(invivo_runtime_open(&runtime, &manual, &error));
     must(invivo_type_register(runtime, &options, &type, &error));
     must(invivo_changes_open(runtime, &changes, &error));
-    for (int i = 0; i < blocks; i++) {
+    for (int i = 0; i < count; i++) {
         char name[24];
         snprintf(name, sizeof name, "many.b%d", i);
         invivo_definition one = {.struct_size = sizeof one, .key = name, .type = type, .scope = INVIVO_SCOPE_SINGLETON};
         must(invivo_changes_define(changes, &one, NULL, &error));
     }
     must(invivo_changes_commit(changes, &error));
-    for (int i = 0; i < blocks; i++) end += sprintf(end, "  many.b%d: [{ Ramp: { to: { level: 1e9 }, over: 1000 s } }]\n", i);
+    for (int i = 0; i < count; i++) end += sprintf(end, "  many.b%d: [{ Ramp: { to: { level: 1e9 }, over: 1000 s } }]\n", i);
     must(invivo_changes_open(runtime, &changes, &error));
     must(invivo_changes_document(changes, "ramps.yaml", text, strlen(text), &error));
     must(invivo_changes_commit(changes, &error));
-    MEASURE(value, rounds, count, must(invivo_runtime_advance(runtime, 1000, &error)));
+    MEASURE(value, rounds, steps, must(invivo_runtime_advance(runtime, 1000, &error)));
     must(invivo_runtime_close(runtime, &error));
     free(text);
     return value;
 }
-static void ramps(long count, double commit) {
-    double one = step_all(1, count), all = step_all(1000, count / 10);
-    row("ramp.tick", all / 1e3, "us", "300 ns a property + one commit", (300 * 1000 + commit) / 1e3, "<= 1 times", all <= 300 * 1000 + commit);
+static void ramps(long steps, double commit) {
+    double one = step_all(1, true, steps), all = step_all(1000, true, steps / 10), floor = 300 * 1000 + commit;
+    row("ramp.tick", all / 1e3, "us", "300 ns a property + one commit", floor / 1e3, "<= 1 times", all <= floor);
     row("ramp.tick.1", one, "ns", "none", 0, "recorded: one property in one block", true);
+    one = step_all(1, false, steps), all = step_all(1000, false, steps / 10);
+    row("ramp.tick.objects", all / 1e3, "us", "300 ns a property + one commit", floor / 1e3, "<= 1 times", all <= floor);
+    row("ramp.tick.object", one, "ns", "none", 0, "recorded: one property of one object", true);
 }
 
 /* ---- setups ---------------------------------------------------------------------------------------------- */

@@ -106,18 +106,6 @@ static void written(int keys) {
 
 /* ---- one change among many --------------------------------------------------------------------------------- */
 
-/* The minimum, in microseconds, of the processor time of so many edits. The first one is left out. */
-#define EDITS(result, count, body)                        \
-    do {                                                  \
-        (result) = 1e300;                                 \
-        for (int edit_ = 0; edit_ <= (count); edit_++) {  \
-            double begun_ = cpu_ns();                     \
-            body;                                         \
-            double took_ = (cpu_ns() - begun_) / 1e3;     \
-            if (edit_) (result) = fmin((result), took_);  \
-        }                                                 \
-    } while (0)
-
 enum change { TRAIT, DECISION, SECTION };
 /* A document changes the traits of one of so many targets, which other documents tune; or it makes one of so many keys an alias of
    one or another definition. */

@@ -31,6 +31,8 @@ static inline double clock_ns(clockid_t clock) {
 /* Time of this thread only: other work of the machine is not counted. */
 static inline double cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 static inline double wall_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+/* Time of all threads of this process: rules and trait types run on a thread of the runtime. */
+static inline double process_ns(void) { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 enum bound { AT_MOST, AT_LEAST };
 
@@ -63,6 +65,18 @@ static inline void row(const char *name, double value, const char *unit, const c
             if (each_ < best_) best_ = each_;                         \
         }                                                             \
         (result) = best_;                                             \
+    } while (0)
+
+/* The minimum, in microseconds, of the processor time of so many edits. The first one is left out. */
+#define EDITS(result, count, ...)                         \
+    do {                                                  \
+        (result) = 1e300;                                 \
+        for (int edit_ = 0; edit_ <= (count); edit_++) {  \
+            double begun_ = process_ns();                 \
+            __VA_ARGS__;                                  \
+            double took_ = (process_ns() - begun_) / 1e3; \
+            if (edit_) (result) = fmin((result), took_);  \
+        }                                                 \
     } while (0)
 
 static inline int ascending_doubles(const void *a, const void *b) {

@@ -1,4 +1,4 @@
-"""The cost of typed settings: reading a section, and a reload that changes one of its fields."""
+"""The cost of typed settings: reading a section, binding it, and a reload that changes one of its fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ TYPES = {name: type(value) for name, value in SECTION.items()}
 Plain = dataclasses.make_dataclass("Plain", TYPES.items())
 
 
-def bind() -> None:
+class Part:
+    pass
+
+
+def read() -> None:
     """A dataclass of 20 fields, read from a section; beside a pydantic model with the same fields."""
     import bench
 
@@ -33,7 +37,43 @@ def bind() -> None:
     count = bench.COUNT // 10
     own = min(timeit.repeat(lambda: schema.read(SECTION), number=count, repeat=bench.ROUNDS)) / count * 1e6
     peer = min(timeit.repeat(lambda: model.model_validate(SECTION), number=count, repeat=bench.ROUNDS)) / count * 1e6
-    bench.row("settings.bind", own, "us", "pydantic", peer, "<= 5 times", own <= 5 * peer)
+    bench.row("settings.read", own, "us", "pydantic", peer, "<= 5 times", own <= 5 * peer)
+
+
+def bind() -> None:
+    """A section bound and unbound by the runtime; beside two reloads of one definition, and among many other bindings."""
+    import bench
+
+    def measured(others: int) -> float:
+        best = float("inf")
+        with invivo.Runtime(log_level="silent") as runtime:
+            runtime.configure("section", SECTION)
+            with runtime.changes() as changes:
+                for number in range(others):
+                    changes.bind_settings(dict[str, int], f"others.s{number}", name=f"Other{number}")
+            for _ in range(bench.ROUNDS * 10):
+                begun = time.perf_counter()
+                runtime.bind_settings(Plain, "section")
+                runtime.unbind_settings(Plain)
+                best = min(best, time.perf_counter() - begun)
+        return best * 1e6
+
+    def defined() -> float:
+        best = float("inf")
+        with invivo.Runtime(log_level="silent") as runtime:
+            for _ in range(bench.ROUNDS * 10):
+                begun = time.perf_counter()
+                runtime.define(Part, "bench.part")
+                with runtime.changes() as changes:
+                    changes.remove("bench.part")
+                best = min(best, time.perf_counter() - begun)
+        return best * 1e6
+
+    few = measured(10)
+    floor = defined()
+    bench.row("settings.bind", few, "us", "a definition added and removed", floor, "<= 3 times", few <= 3 * floor)
+    many = measured(1_000)
+    bench.row("settings.bind.one.of.1000", many, "us", "one of 10", few, "<= 1.5 times", many <= 1.5 * few)
 
 
 def change() -> None:
@@ -58,5 +98,6 @@ def change() -> None:
 
 
 def main() -> None:
+    read()
     bind()
     change()

@@ -15,6 +15,14 @@ public func invivo_resolve_async(
     answering(error) { () throws(Failure) in
         guard let resolved else { throw Failure(.argument, "resolved is NULL") }
         let (container, id) = try keyed(runtime, key)
+        if count == 0, deliver.bits == 0 {
+            // A built object that this thread may use is handed over at once.
+            var failed = FastResolve.Failed()
+            let object = FastResolve.resolve(runtime.bits, key.bits, makes: false, failed: &failed)
+            guard object == 0 else {
+                return container.callback { resolved(user_data, invivo_object(bits: object), nil) }
+            }
+        }
         let domain = deliver.bits == 0 ? nil : try container.domains.domain(deliver.bits)
         let data = HostPointer(user_data)
         try Engine.find(runtime.bits).asyncResolver.resolve(id, try Value.borrowed(arguments, count), deliver: domain) {

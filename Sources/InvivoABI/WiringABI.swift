@@ -80,6 +80,14 @@ private func resolveOtherwise(
     _ runtime: invivo_runtime, _ key: invivo_key, _ cell: UnsafeMutablePointer<iv_making_cell>?,
     _ out: UnsafeMutablePointer<invivo_object>, _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
+    resolveFast(runtime, key, out, error, by: cell) ?? resolveSlowly(runtime, key, nil, 0, out, error)
+}
+
+/// Returns nil, with a zero object, if a slower path must be used. `cell`: as `FastResolve.leaseShared` returns it.
+private func resolveFast(
+    _ runtime: invivo_runtime, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>,
+    _ error: UnsafeMutablePointer<OpaquePointer?>?, by cell: UnsafeMutablePointer<iv_making_cell>? = nil
+) -> invivo_status? {
     var failed = FastResolve.Failed()
     let bits =
         if let cell {
@@ -89,10 +97,8 @@ private func resolveOtherwise(
         }
     out.pointee.bits = bits
     if bits != 0 { return 0 }
-    if failed.status != 0 {
-        return initFailed(failed.key == 0 ? key : invivo_key(bits: failed.key), failed.status, failed.error, error)
-    }
-    return resolveSlowly(runtime, key, nil, 0, out, error)
+    guard failed.status != 0 else { return nil }
+    return initFailed(failed.key == 0 ? key : invivo_key(bits: failed.key), failed.status, failed.error, error)
 }
 
 @inline(never)
@@ -138,8 +144,8 @@ public func invivo_resolve_with(
     _ runtime: invivo_runtime, _ key: invivo_key, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
     _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
-    guard let out else { return report(Failure(.argument, "out is NULL"), error) }
-    out.pointee = invivo_object()
+    guard let out else { return nullOut(error) }
+    if count == 0, let status = resolveFast(runtime, key, out, error) { return status }
     return resolveSlowly(runtime, key, arguments, count, out, error)
 }
 
@@ -221,9 +227,9 @@ public func invivo_resolve_optional(
     _ runtime: invivo_runtime, _ key: invivo_key, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
     _ out: UnsafeMutablePointer<invivo_object>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
-    out?.pointee = invivo_object()
+    guard let out else { return nullOut(error) }
+    if count == 0, let status = resolveFast(runtime, key, out, error) { return status }
     return answering(error) { () throws(Failure) in
-        guard let out else { throw Failure(.argument, "out is NULL") }
         if let parents = ForkedRuntime(runtime.bits), count == 0 {
             out.pointee.bits = try parents.object(key.bits)
             return

@@ -21,6 +21,8 @@ final class History: Sendable {
         var bytes = 0
         var unmarked = 0
         var current = KeptGeneration(numbers: 0...0, origin: Cause(), time: iv_wall_ns())
+        /// The names of all marks: a new name is not searched in the generations.
+        var marks: Set<Name> = []
         /// When the first of the commits that only changed settings and became one entry was made; 0 for another commit.
         var settingsSince: UInt64 = 0
     }
@@ -76,6 +78,7 @@ final class History: Sendable {
             var dropped: [FormerContent] = []
             state.unmark(name)
             state.current.marks.append(name)
+            state.marks.insert(Name(name))
             state.trim(most, &dropped)
             return (state.current.numbers.upperBound, dropped)
         }
@@ -168,10 +171,11 @@ extension History.State {
 
     @discardableResult
     fileprivate mutating func unmark(_ name: String) -> Bool {
+        guard marks.remove(Name(name)) != nil else { return false }
         func remove(_ generation: inout KeptGeneration) -> Bool {
-            let count = generation.marks.count
-            generation.marks.removeAll { $0.isSameName(as: name) }
-            return generation.marks.count != count
+            guard let index = generation.marks.lastIndex(where: { $0.isSameName(as: name) }) else { return false }
+            generation.marks.remove(at: index)
+            return true
         }
         if remove(&current) { return true }
         guard let index = entries.indices.first(where: { remove(&entries[$0].generation) }) else { return false }

@@ -189,15 +189,11 @@ final class Ramps: Sendable {
             do throws(Failure) { try body() } catch { failures += error.all }
         }
         attempt { () throws(Failure) in try stepSurely(limit: limit) }
-        for object in objects(inTurn: false) {
-            attempt { () throws(Failure) in try move(object, at: now, limit: limit) }
-        }
+        failures += moveAll(inTurn: false, at: now, limit: limit)
         if !objects(inTurn: true).isEmpty {
             attempt { () throws(Failure) in
                 try turns.take()
-                for object in objects(inTurn: true) {
-                    attempt { () throws(Failure) in try move(object, at: now, limit: limit) }
-                }
+                failures += moveAll(inTurn: true, at: now, limit: limit)
                 turns.end()
             }
         }
@@ -278,11 +274,29 @@ final class Ramps: Sendable {
         }
     }
 
-    /// Makes a step of an object, and waits for it.
-    private func move(_ object: UInt64, at now: UInt64, limit: UInt64) throws(Failure) {
-        guard let moving = state.locked({ $0.objects[object] }) else { return }
-        guard let domain = moving.domain else { return run(object, at: now) }
-        try container.domains.run(in: domain, timeout: limit) { [self] _ in run(object, at: now) }
+    /// Makes a step of each object that needs the turn, or of all others, and waits for them: one job for the objects of a domain.
+    private func moveAll(inTurn: Bool, at now: UInt64, limit: UInt64) -> [Failure] {
+        var objects: [ObjectIdentifier: [UInt64]] = [:]
+        var domains: [Domain] = []
+        for object in self.objects(inTurn: inTurn) {
+            guard let moving = state.locked({ $0.objects[object] }) else { continue }
+            guard let domain = moving.domain else {
+                run(object, at: now)
+                continue
+            }
+            objects[ObjectIdentifier(domain), default: []].append(object)
+            if objects[ObjectIdentifier(domain)]?.count == 1 { domains.append(domain) }
+        }
+        var failures: [Failure] = []
+        for domain in domains {
+            let own = objects[ObjectIdentifier(domain)] ?? []
+            do throws(Failure) {
+                try container.domains.run(in: domain, timeout: limit) { [self] _ in
+                    for object in own { run(object, at: now) }
+                }
+            } catch { failures += error.all }
+        }
+        return failures
     }
 
     /// In the domain of the object. Uses the newest time if a later step has been requested meanwhile.
@@ -295,15 +309,14 @@ final class Ramps: Sendable {
             return state.locked { $0.objects[object] = nil }
         }
         defer { withExtendedLifetime(lease) {} }
-        let key = container.keyName(id)
+        var key: String { container.keyName(id) }
         let isFinalized =
             finalizes && ObjectType.of(record).description.functions.finalize != nil && !Tuning.runs(of: record).isEmpty
         do throws(Failure) {
-            let (outcomes, isMoving) = try container.detached { () -> Result<([Tuning.Outcome], Bool), Failure> in
-                do throws(Failure) { return .success(try Tuning.step(record, key: key, at: now)) } catch {
-                    return .failure(error)
+            let (outcomes, isMoving) =
+                if let isMoving = Tuning.stepFields(of: record, at: now) { ([Tuning.Outcome](), isMoving) } else {
+                    try step(record, key, at: now)
                 }
-            }.get()
             if !isMoving { state.locked { $0.objects[object] = nil } }
             for outcome in outcomes where outcome.isWorthLogging(isMoving: isMoving) {
                 let shown = container.currentGraph().withoutSecrets(outcome, id, container.names)
@@ -321,6 +334,17 @@ final class Ramps: Sendable {
 }
 
 extension Ramps {
+    /// Makes a step that calls code of the host.
+    private func step(
+        _ record: Record, _ key: String, at now: UInt64
+    ) throws(Failure) -> (outcomes: [Tuning.Outcome], isMoving: Bool) {
+        try container.detached { () -> Result<(outcomes: [Tuning.Outcome], isMoving: Bool), Failure> in
+            do throws(Failure) { return .success(try Tuning.step(record, key: key, at: now)) } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
     /// The object has other values of documents, as after a commit.
     private func finalize(_ record: Record, _ key: String) {
         do throws(Failure) {

@@ -238,6 +238,16 @@ final class PropertyChange {
         if !run.isOver(at: now) { work.run = run }
     }
 
+    /// Sets a field that moves to its value of this moment. Returns whether it still moves.
+    func moveField(of instance: UnsafeMutableRawPointer, at now: UInt64) -> Bool {
+        guard let work, let run = work.run else { return false }
+        run.begin(at: now)
+        property.write(run.value(at: now), to: instance)
+        seen = property.read(instance)
+        if run.isOver(at: now) { work.run = nil }
+        return work.run != nil
+    }
+
     /// Returns the record of a property that could not be moved. The next commit sets its layer again.
     func stopped(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stopped = PropertyChange(property, index, before: nil, wanted: nil, location: location)

@@ -1,6 +1,7 @@
-internal import InvivoBase
+public import InvivoBase
 internal import InvivoGraph
 internal import InvivoSpec
+internal import InvivoWiring
 
 extension Tuning {
     /// A fast path for a single plain property, or several ones that do not affect each other. Most commits add the
@@ -31,6 +32,30 @@ extension Tuning {
         return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
             try addLayers(type.description.properties, wanted, instance, key, &undo)
         }
+    }
+
+    /// A step of properties that are fields in memory: it calls no host code, cannot fail, and changes their records. Returns whether
+    /// some still move; nil if one is no such field, or other code has changed it: then nothing has moved.
+    public static func stepFields(of record: Record, at now: UInt64) -> Bool? {
+        guard let instance = record.pointee.instance, let tuning = ObjectExtra.known(of: record)?.tuning as? Tuning
+        else { return false }
+        let moving = tuning.code?.entries.last?.tuning ?? tuning
+        return moving.stepFields(ObjectType.of(record).description, instance, at: now)
+    }
+
+    private func stepFields(_ type: TypeDescription, _ instance: UnsafeMutableRawPointer, at now: UInt64) -> Bool? {
+        var isMoving = false
+        guard
+            first?.first(where: { change in
+                guard change.run != nil else { return false }
+                isMoving = true
+                return !type.movesNoOther(change.index) || !change.isField(of: instance)
+            }) == nil
+        else { return nil }
+        guard isMoving else { return false }
+        isMoving = false
+        first?.forEach { if $0.moveField(of: instance, at: now) { isMoving = true } }
+        return isMoving
     }
 
     /// Adds the first layer of a property. The layer is borrowed from its array, not copied.
@@ -195,5 +220,12 @@ extension Tuning {
         return Outcome(
             path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer),
             variables: property.origin(nil))
+    }
+}
+
+extension PropertyChange {
+    /// Whether the property is a plain field of the instance that nothing else has changed.
+    fileprivate func isField(of instance: UnsafeMutableRawPointer) -> Bool {
+        property.isField && property.isPlain && !isStuck && isSeen(property.read(instance))
     }
 }
