@@ -227,7 +227,7 @@ extension DefinitionCompiler {
             fail(
                 .notFound,
                 "\(site): there is no converter '\(name)'\(suggestion(for: name, among: known)); there are "
-                    + known.joined(separator: ", ") + keyHint(given))
+                    + known.listed() + keyHint(given))
             return .arguments
         }
         do throws(Failure) {

@@ -58,7 +58,7 @@ extension Planner {
             guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
                 let way = captive(of: holder, recipe), let captive = way.last
             else { continue }
-            let path = ([holder] + way).map(\.key).joined(separator: " -> ")
+            let path = ([holder] + way).map(\.key).path()
             failures.append(
                 Failure(
                     .captive,
@@ -101,7 +101,7 @@ extension Planner {
             failures.append(
                 Failure(
                     .cycle,
-                    "'\(first.key)' owns itself: \(path.map(names.name).joined(separator: " -> ")); an owner is set up again when "
+                    "'\(first.key)' owns itself: \(path.map(names.name).path()); an owner is set up again when "
                         + "what it owns changes: remove 'owns' from one of these injections",
                     path: first.key, at: first.definition.location))
         }

@@ -258,8 +258,7 @@ extension Reloader {
                     guard error.code == .timeout && error.location.file.isEmpty else {
                         return prepared.outcome = .failed(error)
                     }
-                    let names = set.documents.contents.map(\.document.name).joined(separator: ", ")
-                    prepared.outcome = .failed(Failure(.timeout, error.message, at: Location(file: names)))
+                    prepared.outcome = .failed(set.documents.tookTooLong(error))
                 }
             }
         }

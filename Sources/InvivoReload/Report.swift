@@ -231,7 +231,7 @@ public final class Report: Sendable {
     /// Names the replaced objects that are still referenced, and the time of their stop.
     private var referredText: String {
         guard !referred.isEmpty else { return "" }
-        let names = referred.prefix(8).joined(separator: ", ") + (referred.count > 8 ? " and others" : "")
+        let names = referred.listed(most: 8)
         let limit = stopGrace == .max ? "" : ", at the latest after \(Self.duration(stopGrace)) (stop_grace)"
         return referred.count == 1
             ? "; the old instance of \(names) is still referred to and stays started: it is stopped when nothing refers to it"

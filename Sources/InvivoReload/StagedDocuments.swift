@@ -270,7 +270,7 @@ final class StagedDocuments {
             "\(step.shown) in \(step.location.file):\(step.location.line):\(step.location.column)"
         }
         throw Failure(
-            .cycle, "the includes form a cycle: \(steps.joined(separator: ", ")); remove one of them",
+            .cycle, "the includes form a cycle: \(steps.listed()); remove one of them",
             path: reference.path,
             at: reference.location)
     }

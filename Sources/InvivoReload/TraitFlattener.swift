@@ -157,7 +157,7 @@ final class TraitFlattener {
                     Failure(
                         .cycle,
                         "the traits inherit from each other: "
-                            + (path[start...] + [name]).joined(separator: " -> "),
+                            + (path[start...] + [name]).path(),
                         path: spec.path(of: ["traits"]), at: item.location))
                 continue
             }

@@ -141,7 +141,7 @@ public struct TraitTable {
         var failure = Failure(
             .spec,
             "unknown trait \(quoted(spec.type))"
-                + (nearest.isEmpty ? "; the traits are: \(known.joined(separator: ", "))" : nearest),
+                + (nearest.isEmpty ? "; the traits are: \(known.listed())" : nearest),
             path: spec.path, at: spec.typeLocation)
         // A name that is similar to a built-in trait is a mistake, and no type that is added later.
         failure.finding = nearestName(to: spec.type, among: Self.builtIn) == nil ? .unknownTrait : .misspelledTrait

@@ -86,7 +86,7 @@ public final class TraitType: Sendable {
                 let known =
                     fields.properties.isEmpty
                     ? "; it has none"
-                    : near.isEmpty ? "; expected " + fields.properties.map(\.name).joined(separator: ", ") : near
+                    : near.isEmpty ? "; expected " + fields.properties.map(\.name).listed() : near
                 failures.append(
                     Failure(
                         .property, "the trait '\(name)' has no field \(quoted(parameter.key))\(known)",
@@ -121,7 +121,7 @@ public final class TraitType: Sendable {
     func requireTarget(_ type: ObjectType, _ spec: TraitSpec) throws(Failure) {
         guard targets.contains(where: { $0 == "*" || type.description.isKind(of: $0) }) else {
             throw Failure(
-                .type, "the trait '\(name)' is for \(targets.joined(separator: ", ")), and not for \(type.name)",
+                .type, "the trait '\(name)' is for \(targets.listed()), and not for \(type.name)",
                 path: spec.path, at: spec.typeLocation)
         }
         guard !runsCode || !type.description.isShared else {
