@@ -59,7 +59,8 @@ public enum FileReader {
         let error = errno
         switch Int(reason) {
         case IV_BELOW_OUTSIDE:
-            throw Failure(.file, "a symbolic link leads out of \(directories.choices())", at: Location(file: path.shown))
+            throw Failure(
+                .file, "a symbolic link leads out of \(directories.choices())", at: Location(file: path.shown))
         case IV_BELOW_KIND: throw notRegular(path, mode)
         default: throw refusal(path, error)
         }

@@ -79,4 +79,13 @@ extension ChangeSet {
             for path in binding.secrets { declare(secret: path, true) }
         }
     }
+
+    /// The configuration paths that the set makes secret: those that it declares, and those of its bindings and assemblies.
+    var secretPaths: [String] {
+        let described = assemblies.flatMap { change -> [String] in
+            if case .activate(let activation) = change { activation.description?.secrets ?? [] } else { [] }
+        }
+        return functions.secrets.filter(\.isSecret).map(\.path) + functions.settings.added.flatMap(\.secrets)
+            + described
+    }
 }

@@ -37,7 +37,8 @@ extension Planner {
         _ warnings: inout [Report.Warning]
     ) throws(Failure) {
         let isChanged = changesWiring(staged)
-        guard isChanged || !definitions.changed.isEmpty && documents.contains(where: { !$0.state.wiring.isEmpty }) else {
+        guard isChanged || !definitions.changed.isEmpty && documents.contains(where: { !$0.state.wiring.isEmpty })
+        else {
             return
         }
         let next = DocumentsNext(staged, documents).wiringEntries

@@ -82,6 +82,15 @@ public final class Report: Sendable {
 
         /// The message with its location.
         public var text: String { Failure(.ok, message, at: location).text }
+
+        /// The location as the fields of a log entry; none without a location.
+        public var fields: [(String, Value)] {
+            guard !location.file.isEmpty else { return [] }
+            return [
+                ("file", .string(location.file)), ("line", .int64(Int64(location.line))),
+                ("column", .int64(Int64(location.column))),
+            ]
+        }
     }
 
     public let generation: UInt64

@@ -53,7 +53,7 @@ public struct WiringEntry: Sendable {
             return nil
         }
         guard map.count == 1, let given = map.first else {
-            let found = map.isEmpty ? "nothing" : map.map { quoted($0.key) }.listed(most: 4)
+            let found = map.isEmpty ? "nothing" : map.map { quoted($0.key) }.joined(separator: " and ")
             checker.fail(
                 "expected one of \(form.map(quoted).choices()), found \(found)", path: path,
                 at: entry.value.location)

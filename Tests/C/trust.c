@@ -222,7 +222,7 @@ static void a_check_without_modules_runs_nothing(void) {
     invivo_error *error = NULL;
     CHECK(invivo_app_check(&options, 0, NULL, &error) != INVIVO_OK);
     CHECK_EQUAL(invivo_error_count(error), 2);
-    CHECK(error && strstr(invivo_error_text(error), "deep.yaml:2:25: wiring.a.b.scope: unknown scope 'singelton', did you mean 'singleton'?"));
+    CHECK(error && strstr(invivo_error_text(error), "deep.yaml:2:25: wiring.a.b.scope: unknown scope 'singelton'; did you mean 'singleton'?"));
     CHECK(error && strstr(invivo_error_text(error), "spec.yaml:1:22: include[1]: the file cannot be included: missing.yaml: no such file"));
     invivo_error_release(error);
     write_text("spec.yaml", "include: base.yaml\n");
