@@ -80,7 +80,8 @@ let package = Package(
         .executableTarget(
             name: "InvivoTool",
             dependencies: [
-                "Invivo", "InvivoABI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Invivo", "InvivoABI", "InvivoSpec",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .plugin(name: "InvivoKeys", capability: .buildTool(), dependencies: toolOfPlugins),
         .plugin(

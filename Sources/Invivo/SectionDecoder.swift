@@ -107,12 +107,12 @@ final class SectionDecoder {
         }
     }
 
-    /// ", did you mean 'x'?", or nothing.
+    /// "; did you mean 'x'?", or nothing.
     private static func suggestion(_ name: String, _ known: [String]) -> String {
         let near = known.map { (name: $0, distance: distance(Array(name.utf8), Array($0.utf8))) }
             .filter { $0.distance <= max(1, name.utf8.count / 3) }
             .min { $0.distance < $1.distance }
-        return near.map { ", did you mean '\($0.name)'?" } ?? ""
+        return near.map { "; did you mean '\($0.name)'?" } ?? ""
     }
 
     /// The number of insertions, deletions, substitutions and swaps of neighbours.

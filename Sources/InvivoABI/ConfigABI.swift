@@ -54,7 +54,7 @@ public func invivo_config_read(
             out.pointee = try parents.configuration(path).owned()
             return
         }
-        out.pointee = try Engine.find(runtime.bits).configuration(path).owned()
+        out.pointee = try Engine.find(runtime.bits).configuration(path, isRead: error != nil).owned()
     }
 }
 

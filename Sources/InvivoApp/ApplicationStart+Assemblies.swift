@@ -55,7 +55,7 @@ extension ApplicationStart {
                 .notFound,
                 "no module describes an assembly '\(assembly.name)'"
                     + (hint.isEmpty && !known.isEmpty
-                        ? "; there are: \(known.keys.sorted().joined(separator: ", "))" : hint))
+                        ? "; there are: \(known.keys.sorted().listed())" : hint))
         }
         return AssemblyChange.Activation(
             name: assembly.prefix ?? assembly.name, description: description,

@@ -45,12 +45,13 @@ struct ApplicationStart {
         }
     }
 
-    /// Checks the application without creating objects. Throws all errors, or returns the wiring that it would have.
+    /// Checks the application without creating objects. Logs the warnings. Throws all errors, or returns the wiring that it would have.
     func check(_ specs: [SpecSource]) throws(Failure) -> WiringFacts? {
         let input = try read(specs)
         var whole = input.wiring
         if !waits { for document in input.documents { whole.openBelow(document) } }
         var found = engine.examine(whole)
+        for warning in found.warnings { engine.container.log(.warning, warning.text, warning.fields) }
         if !waits && !found.failures.isEmpty {
             for other in wiringFailures(input.wiring) + documentFailures(input.outlines, input.documents)
             where !found.failures.contains(where: other.isSame(as:)) {
@@ -72,10 +73,12 @@ struct ApplicationStart {
         var failures = unloaded
         activate(in: &wiring, &failures)
         for secret in manifest.secrets {
-            wiring.declare(secret: secret.name, true)
+            wiring.declare(secret: ConfigPath.whole(secret.name), true)
         }
-        outlines.declareSecrets(of: wiring)
         bindSettings(in: &wiring, &failures)
+        outlines.declareSecrets(of: wiring)
+        var reader = reader
+        reader.secrets = engine.secretPaths(with: wiring)
         outlines.definitions = wiring.definitions
         outlines.assemblies = wiring.assemblies
         for component in manifest.components {
@@ -141,7 +144,9 @@ struct ApplicationStart {
 
     /// The errors of the wiring alone. Settings and missing configuration values are excluded, because the spec files may set them.
     private func wiringFailures(_ wiring: ChangeSet) -> [Failure] {
-        engine.check(wiring.withoutSettings).filter { $0.code != .notConfigured }
+        var others = wiring.withoutSettings
+        others.declareSecrets(of: wiring)
+        return engine.check(others).filter { $0.code != .notConfigured }
     }
 
     /// The errors of each document, independent of errors in the wiring.

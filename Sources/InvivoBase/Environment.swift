@@ -122,7 +122,7 @@ public final class VariableText: Sendable {
     /// "the environment variable 'RATE'"
     public var described: String {
         guard !variables.isEmpty else { return isFile && !isSecret ? "the content of a file" : Self.shownSecret }
-        let names = variables.prefix(4).map(Self.shown).joined(separator: ", ") + (variables.count > 4 ? ", ..." : "")
+        let names = variables.map(Self.shown).listed(most: 4)
         let all = variables.count == 1 ? "the environment variable \(names)" : "the environment variables \(names)"
         return isDefault ? "the default of \(all)" : all
     }

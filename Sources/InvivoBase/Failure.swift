@@ -182,7 +182,7 @@ public struct Failure: Error, Sendable {
     }
 
     /// `neededBy` as a path.
-    public var dependentPath: String { neededBy.joined(separator: " -> ") }
+    public var dependentPath: String { neededBy.path() }
 
     private func writeLine(to line: inout String) {
         if !location.file.isEmpty {

@@ -1,23 +1,30 @@
 /// Returns the candidate that `name` most likely means: the one with the least edit distance, the first of several. The
 /// distance may be about a third of the shorter name. First parts that two dotted names share are ignored. Nil if no
-/// candidate is similar enough.
+/// candidate is similar enough. Compares the spelling of the first 10,000 candidates of a similar length only.
 public func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = Array(name.utf8)
     guard !wanted.isEmpty, wanted.count <= 256 else { return nil }
+    var spelling = EditDistance()
     var best: (name: String, distance: Int)?
-    for candidate in candidates where candidate.utf8.count <= 256 {
+    var compared = 0
+    for candidate in candidates {
+        let length = candidate.utf8.count
+        guard length <= 256, abs(length - wanted.count) <= longestDistance(min(length, wanted.count)) else { continue }
+        guard compared < 10_000 else { break }
+        compared += 1
         let other = Array(candidate.utf8)
         let shared = sharedParts(wanted, other)
         let (shorter, longer) = (min(wanted.count, other.count) - shared, max(wanted.count, other.count) - shared)
-        let limit = max(1, shorter / 3 + 1)
-        guard longer - shorter <= limit else { continue }
-        let distance = editDistance(Array(wanted[shared...]), Array(other[shared...]))
         // Names that share less than half of their letters are not similar.
-        let isLike = distance * 2 <= longer + shared
-        if isLike && distance <= limit && distance < (best?.distance ?? .max) { best = (candidate, distance) }
+        let limit = min(longestDistance(shorter), (longer + shared) / 2, (best?.distance ?? .max) - 1)
+        guard let distance = spelling.distance(wanted[shared...], other[shared...], limit: limit) else { continue }
+        best = (candidate, distance)
     }
     return best?.name
 }
+
+/// How different similar names may be, of which the shorter one has this length.
+private func longestDistance(_ shorter: Int) -> Int { max(1, shorter / 3 + 1) }
 
 /// The length of the parts that two dotted names both begin with.
 private func sharedParts(_ a: [UInt8], _ b: [UInt8]) -> Int {
@@ -29,26 +36,59 @@ private func sharedParts(_ a: [UInt8], _ b: [UInt8]) -> Int {
     return length
 }
 
-/// ", did you mean 'x'?" or "".
+/// "; did you mean 'x'?", the end of a message; "" for nil.
+public func suggestion(_ name: String?) -> String { name.map { "; did you mean '\($0)'?" } ?? "" }
+
+/// The end of a message about an unknown name, with the candidate that it most likely means.
 public func suggestion(for name: String, among candidates: some Sequence<String>) -> String {
-    nearestName(to: name, among: candidates).map { ", did you mean '\($0)'?" } ?? ""
+    suggestion(nearestName(to: name, among: candidates))
 }
 
-/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours count one each.
-private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    var beforeLast = [Int](repeating: 0, count: b.count + 1)
-    var last = Array(0...b.count)
-    for i in 0..<a.count {
-        var row = [Int](repeating: i + 1, count: b.count + 1)
-        for j in 0..<b.count {
-            let cost = a[i] == b[j] ? 0 : 1
-            row[j + 1] = min(last[j + 1] + 1, row[j] + 1, last[j] + cost)
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                row[j + 1] = min(row[j + 1], beforeLast[j - 1] + 1)
+/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbors count one each. Keeps its memory
+/// between comparisons.
+public struct EditDistance: Sendable {
+    /// The rows of the current letter and of the two letters before, one after the other.
+    private var rows: [Int] = []
+
+    public init() {}
+
+    /// Returns the distance of two names; nil if it is more than `limit`.
+    public mutating func distance(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>, limit: Int) -> Int? {
+        let width = b.count + 1
+        guard limit >= 0, abs(a.count - b.count) <= limit else { return nil }
+        if rows.count < 3 * width { rows += [Int](repeating: 0, count: 3 * width - rows.count) }
+        return rows.withUnsafeMutableBufferPointer { rows in
+            a.withUnsafeBufferPointer { a in
+                b.withUnsafeBufferPointer { b in Self.distance(a, b, limit, rows, width) }
             }
         }
-        beforeLast = last
-        last = row
     }
-    return last[b.count]
+
+    private static func distance(
+        _ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>, _ limit: Int,
+        _ rows: UnsafeMutableBufferPointer<Int>, _ width: Int
+    ) -> Int? {
+        var (beforeLast, last, row) = (0, width, 2 * width)
+        var leastOfLast = 0
+        for j in 0..<width { rows[last + j] = j }
+        for i in a.indices {
+            rows[row] = i + 1
+            var least = i + 1
+            for j in b.indices {
+                let cost = a[i] == b[j] ? 0 : 1
+                var best = min(rows[last + j + 1] + 1, rows[row + j] + 1, rows[last + j] + cost)
+                if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                    best = min(best, rows[beforeLast + j - 1] + 1)
+                }
+                rows[row + j + 1] = best
+                least = min(least, best)
+            }
+            // A swap continues from the row before the last one.
+            if least > limit && leastOfLast >= limit { return nil }
+            leastOfLast = least
+            (beforeLast, last, row) = (last, row, beforeLast)
+        }
+        let found = rows[last + b.count]
+        return found <= limit ? found : nil
+    }
 }

@@ -96,21 +96,15 @@ extension Property {
         }
     }
 
-    private static let longestList = 16
-
-    private var choiceList: String { list(choices.map(\.name)) }
-    private var numberedChoiceList: String { list(choices.map { "\($0.number) (\($0.name))" }) }
-
-    private func list(_ items: [String]) -> String {
-        items.prefix(Self.longestList).joined(separator: ", ") + (items.count > Self.longestList ? ", ..." : "")
-    }
+    private var choiceList: String { choices.map(\.name).listed() }
+    private var numberedChoiceList: String { choices.map { "\($0.number) (\($0.name))" }.listed() }
 
     // MARK: Nested structs
 
     /// The error about a name that is no field of the nested struct: with the nearest one, or with all of them.
     public func unknownField(_ name: String, path: String, at location: Location = Location()) -> Failure {
         let near = suggestion(for: name, among: fields.map(\.name))
-        let known = near.isEmpty ? "; expected \(list(fields.map(\.name)))" : near
+        let known = near.isEmpty ? "; expected \(fields.map(\.name).listed())" : near
         return Failure(.property, "'\(self.name)' has no field '\(name)'\(known)", path: path, at: location)
     }
 
@@ -118,7 +112,7 @@ extension Property {
     private func checkedFields(_ value: Value) throws(Failure) -> Value {
         guard case .map(let pairs) = value else {
             let shown = hasSecretFields ? VariableText.shownSecret : value.withKind
-            throw Failure(.type, "\(shown) is not a map of the fields \(list(fields.map(\.name)))")
+            throw Failure(.type, "\(shown) is not a map of the fields \(fields.map(\.name).listed())")
         }
         var problems: [Failure] = []
         var found: [Value?] = Array(repeating: nil, count: fields.count)

@@ -1,5 +1,5 @@
 public import InvivoBase
-internal import InvivoConfig
+public import InvivoConfig
 public import InvivoSpec
 internal import InvivoTraits
 public import InvivoGraph
@@ -9,18 +9,20 @@ internal import InvivoWiring
 public struct ManifestReader {
     public let manifest: AppManifest
     fileprivate let registry: any DefinitionRegistry
+    /// The secret paths of the configuration, whoever declares them: a default that stands for one of them is secret, too.
+    public var secrets: SecretPaths
 
     public init(_ manifest: AppManifest, in registry: any DefinitionRegistry) {
         self.manifest = manifest
         self.registry = registry
+        secrets = SecretPaths(manifest.secrets.map { ConfigPath.whole($0.name) })
     }
 
     public func hasComponent(_ key: String) -> Bool { component(key) != nil }
 
     /// Whether a value that the definition of `key` reads at a path may be one of the declared secrets.
     fileprivate func declaresSecret(_ path: String, for key: String) -> Bool {
-        guard !manifest.secrets.isEmpty else { return false }
-        let secrets = SecretPaths(manifest.secrets.map { ConfigPath.whole($0.name) })
+        guard !secrets.isEmpty else { return false }
         let candidates = ConfigPath.candidates(path, for: Definition(id: 0, key: key, Definition.Body()))
         return candidates.contains(where: secrets.touches)
     }
@@ -401,7 +403,7 @@ private struct ComponentReader {
 
     private func value(_ node: SpecNode, _ destination: Destination) throws(Failure) -> Injection.Source {
         if case .text(let text) = node.content, destination.isObject, manifest.hasComponent(text) {
-            throw Failure(.type, "expected an object, got the text '\(text)', which is a key: write $\(text)")
+            throw Failure(.type, "expected an object, got the string '\(text)', which is a key: write $\(text)")
         }
         switch destination {
         case .property(let property): return .value(try Value(spec: node, for: property))

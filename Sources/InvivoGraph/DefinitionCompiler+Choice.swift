@@ -94,7 +94,7 @@ public func noOption(
 )
     -> Failure
 {
-    let known = options.prefix(16).map(\.text).joined(separator: ", ") + (options.count > 16 ? ", ..." : "")
+    let known = options.map(\.text).listed()
     return Failure(
         .range, "no option is for \(value); there are options for \(known.isEmpty ? "nothing" : known)",
         path: definition.key, at: location)

@@ -110,10 +110,8 @@ extension DefinitionCompiler {
                     "; '\(path)' is there: '\(inner)' is looked for in '\(scope.dropLast())', and '/\(path)' is a whole path"
             }
         }
-        let known = config.tree.paths.filter { $0 != path }
         for candidate in candidates {
-            let found = suggestion(for: candidate, among: known)
-            if !found.isEmpty { return found }
+            if let near = config.tree.nearestPath(to: candidate, besides: path) { return suggestion(near) }
         }
         return isAtTop ? "; '/\(path)' is there, in no assembly: ask for it so, or put it under 'global'" : ""
     }
@@ -224,10 +222,11 @@ extension DefinitionCompiler {
                 return .arguments
             }
             let known = config.converters().filter { !$0.contains(":") }.sorted()
+            let near = suggestion(for: name, among: known)
             fail(
                 .notFound,
-                "\(site): there is no converter '\(name)'\(suggestion(for: name, among: known)); there are "
-                    + known.joined(separator: ", ") + keyHint(given))
+                "\(site): there is no converter '\(name)'"
+                    + (near.isEmpty ? "; there are \(known.listed())" : near) + keyHint(given))
             return .arguments
         }
         do throws(Failure) {

@@ -194,10 +194,10 @@ extension DefinitionCompiler {
                     )
                 }
             case .several(let ids):
-                let names = ids.prefix(8).compactMap { definitions.described($0)?.key }.joined(separator: ", ")
+                let names = ids.compactMap { definitions.described($0)?.key }.listed(most: 8)
                 fail(
                     .ambiguous,
-                    "\(site) needs a '\(query.name)', and several definitions create one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank"
+                    "\(site) needs a '\(query.name)', and several definitions create one: \(names); name one, or give one a higher rank"
                 )
             }
         }

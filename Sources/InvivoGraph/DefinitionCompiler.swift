@@ -216,7 +216,7 @@ struct DefinitionCompiler {
                 // One definition of the cycle reports it.
                 if id == definition.id, id == line.min() {
                     let way = (line + [id]).map { definitions.described($0)?.key ?? definition.key }
-                    fail(.cycle, "the parents form a cycle: \(way.joined(separator: " -> "))")
+                    fail(.cycle, "the parents form a cycle: \(way.path())")
                 }
                 return false
             }

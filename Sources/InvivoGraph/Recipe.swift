@@ -122,7 +122,7 @@ public final class Recipe: Sendable {
     }
 
     /// "'a.clock', 'Display'", for messages.
-    public static func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+    public static func list(_ names: [String]) -> String { names.map { "'\($0)'" }.listed() }
 
     public var isTracked: Bool { definition.body.flags.contains(.tracked) }
 

@@ -59,16 +59,11 @@ public enum FileReader {
         let error = errno
         switch Int(reason) {
         case IV_BELOW_OUTSIDE:
-            throw Failure(.file, "a symbolic link leads out of \(listed(directories))", at: Location(file: path.shown))
+            throw Failure(
+                .file, "a symbolic link leads out of \(directories.choices())", at: Location(file: path.shown))
         case IV_BELOW_KIND: throw notRegular(path, mode)
         default: throw refusal(path, error)
         }
-    }
-
-    /// "/etc/app or /etc/shared"
-    public static func listed(_ directories: [String]) -> String {
-        guard let last = directories.last, directories.count > 1 else { return directories.first ?? "" }
-        return directories.dropLast().joined(separator: ", ") + " or " + last
     }
 
     /// The end of a message about a document that is too large.

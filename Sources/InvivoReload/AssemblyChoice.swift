@@ -178,7 +178,7 @@ struct AssemblyChoice {
             Failure(
                 .ambiguous,
                 "the collaborator '\(collaborator.prefix)' is to be a '\(collaborator.wanted)', and several assemblies are: "
-                    + "\(names.sorted().joined(separator: ", ")); name one",
+                    + "\(names.sorted().listed()); name one",
                 path: asking.name, at: asking.description.location))
         return nil
     }
@@ -190,7 +190,7 @@ struct AssemblyChoice {
                 .notFound,
                 "'\(asking.name)' needs the collaborator '\(collaborator.prefix)', an assembly that is '\(collaborator.wanted)', and none is "
                     + "given, active or described; there are: "
-                    + (there.isEmpty ? "none" : there.joined(separator: ", ")),
+                    + (there.isEmpty ? "none" : there.listed()),
                 path: asking.name, at: asking.description.location))
     }
 }

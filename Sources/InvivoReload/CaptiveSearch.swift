@@ -69,7 +69,7 @@ struct CaptiveSearch {
             guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
                 let way = captive(of: holder), let captive = way.last
             else { continue }
-            let path = ([holder] + way).map(\.key).joined(separator: " -> ")
+            let path = ([holder] + way).map(\.key).path()
             failures.append(
                 Failure(
                     .captive,
@@ -109,7 +109,7 @@ struct CaptiveSearch {
             failures.append(
                 Failure(
                     .cycle,
-                    "'\(first.key)' owns itself: \(path.map(planner.names.name).joined(separator: " -> ")); an owner is set up again when "
+                    "'\(first.key)' owns itself: \(path.map(planner.names.name).path()); an owner is set up again when "
                         + "what it owns changes: remove 'owns' from one of these injections",
                     path: first.key, at: first.definition.location))
         }

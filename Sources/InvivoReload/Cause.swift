@@ -100,7 +100,7 @@ public struct Cause: Sendable, Equatable {
 
     /// The parts as a text, separated by commas.
     public var text: String {
-        parts.count == 1 ? parts[0].text : parts.map(\.text).joined(separator: ", ")
+        parts.count == 1 ? parts[0].text : parts.map(\.text).listed()
     }
 
     /// Adds a part. A long cause ends with a part that stands for all further ones.

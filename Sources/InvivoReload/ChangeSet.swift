@@ -98,6 +98,14 @@ public struct ChangeSet: Sendable {
         }
     }
 
+    /// The configuration paths that the set makes secret: those that it declares, and those of its bindings and assemblies.
+    var secretPaths: [String] {
+        let described = assemblies.flatMap { change -> [String] in
+            if case .activate(let activation) = change { activation.description?.secrets ?? [] } else { [] }
+        }
+        return secrets.filter(\.isSecret).map(\.path) + functions.settings.added.flatMap(\.secrets) + described
+    }
+
     /// Runtime settings of configuration paths, in order; nil removes the setting.
     var configured: [(path: String, node: ConfigNode?)] {
         config.compactMap { if case .setting(let path, let node) = $0 { (path, node) } else { nil } }

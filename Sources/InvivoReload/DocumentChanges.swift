@@ -102,4 +102,13 @@ struct DocumentChanges: Sendable {
             }
         }
     }
+
+    /// The error of a plan that has exceeded its time: of the only document, or else of all of them.
+    func tookTooLong(_ failure: Failure) -> Failure {
+        let names = contents.map(\.document.name)
+        guard names.count > 1 else {
+            return Failure(failure.code, failure.message, at: Location(file: names.first ?? ""))
+        }
+        return Failure(failure.code, "\(names.count) documents (\(names.listed(most: 3))): \(failure.message)")
+    }
 }

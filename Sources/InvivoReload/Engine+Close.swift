@@ -99,7 +99,7 @@ extension Engine {
         }
         guard !left.isEmpty else { return }
         throw Failure(
-            .busy, "a job is still under way after 5 s, in the domain " + left.map { "'\($0)'" }.joined(separator: ", ")
+            .busy, "a job is still under way after 5 s, in the domain " + left.map { "'\($0)'" }.listed()
         )
     }
 
@@ -110,7 +110,7 @@ extension Engine {
             guard !found.isEmpty else { return }
             let now = monotonicNow()
             guard now < deadline else {
-                throw Failure(.busy, "\(what) after 5 s, in thread " + found.map(String.init).joined(separator: ", "))
+                throw Failure(.busy, "\(what) after 5 s, in thread " + found.map(String.init).listed())
             }
             // Threads that leave do not signal it, which would cost each of them.
             container.monitor.locked { container.domains.wait(until: now + 200_000) { false } }

@@ -1,5 +1,5 @@
 public import InvivoBase
-internal import InvivoConfig
+public import InvivoConfig
 public import InvivoGraph
 public import InvivoLoop
 public import InvivoObjects
@@ -201,8 +201,8 @@ extension Engine {
         throw Failure(.notFound, "no binding of settings has the name '\(name)'", path: name)
     }
 
-    /// Returns the value at a path.
-    public func configuration(_ path: String) throws(Failure) -> Value {
+    /// Returns the value at a path. The error about a missing one suggests a similar path if `isRead`.
+    public func configuration(_ path: String, isRead: Bool) throws(Failure) -> Value {
         let path = try ConfigPath.checked(path)
         let graph = container.visibleGraph
         if path.isEmpty {
@@ -215,9 +215,13 @@ extension Engine {
         if container.monitor.locked({ container.isClosing }) { throw Failure(.closed, "the runtime is closed") }
         let root = container.monitor.locked { container.keys.id(ofConfig: "") }.flatMap { graph.setting($0) }
         let tree = root.map { ConfigTree(root: $0.node) } ?? ConfigTree()
-        throw Failure(
-            .notConfigured, "the configuration has no value at '\(path)'\(suggestion(for: path, among: tree.paths))",
-            path: path)
+        let near = isRead ? tree.nearestPath(to: path) : nil
+        throw Failure(.notConfigured, "the configuration has no value at '\(path)'\(suggestion(near))", path: path)
+    }
+
+    /// Returns the secret paths of the newest generation, and those that a change set adds.
+    public func secretPaths(with set: ChangeSet) -> SecretPaths {
+        SecretPaths(generations.snapshot.config.secrets.parts(of: "") + set.secretPaths.map(ConfigPath.whole))
     }
 
     /// Whether the value at a path is secret, or a part of it, in the generation that the calling thread reads.

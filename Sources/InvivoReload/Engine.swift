@@ -168,8 +168,8 @@ public final class Engine: Sendable {
     /// Reads the documents of a change set, with the files that they lead to. Returns all errors of their form.
     public func checkForm(_ set: ChangeSet) -> [Failure] { reloader.checkForm(set) }
 
-    /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
-    public func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) { reloader.examine(set) }
+    /// Plans a change set without building anything.
+    public func examine(_ set: ChangeSet) -> Examination { reloader.examine(set) }
 
     /// Gathers the facts of the newest generation.
     public func wiringFacts() -> WiringFacts {

@@ -248,10 +248,10 @@ extension History.State {
                 .notFound, "there is no generation \(number) yet: the current one is \(current.numbers.upperBound)")
         }
         let kept = entries.map { entry in
-            let marks = entry.generation.marks.map(quoted).joined(separator: ", ")
+            let marks = entry.generation.marks.map(quoted).listed(most: 4)
             return entry.generation.text + (marks.isEmpty ? "" : " (\(marks))")
         }
-        let text = kept.isEmpty ? "none is kept" : "kept are \(kept.joined(separator: ", "))"
+        let text = kept.isEmpty ? "none is kept" : "kept are \(kept.listed())"
         return Failure(
             .notFound,
             "generation \(number) is not kept: \(text). The option history keeps more; a mark keeps one for long; changes of "

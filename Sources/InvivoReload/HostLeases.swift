@@ -43,7 +43,7 @@ struct HostLeases {
         withExtendedLifetime(leases) {}
         guard !names.isEmpty else { return }
         let count = names.count == 1 ? "1 object is" : "\(names.count) objects are"
-        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
+        let shown = names.listed(most: 5)
         throw Failure(
             .busy, "\(count) still leased: \(shown); release them first, or defer the close until they are gone")
     }

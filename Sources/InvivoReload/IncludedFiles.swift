@@ -121,7 +121,7 @@ final class IncludedFiles: Sendable {
             }
             throw refused(
                 .file,
-                "\(reference.shown) lies outside of \(FileReader.listed(directories)): a document reads files below its "
+                "\(reference.shown) lies outside of \(directories.choices()): a document reads files below its "
                     + "own directory; the option document_roots permits other directories")
         }
         return path

@@ -236,7 +236,7 @@ extension Planner {
                     from: origin(of: definition, wiring.definitions, wiring.origins)))
             let list = ids.map { dependency in
                 names.configPath(dependency).map { "value of '\($0)'" } ?? "'\(names.name(dependency))'"
-            }.sorted().joined(separator: ", ")
+            }.sorted().listed()
             let isUsual = definition.body.onChange == nil && definition.body.flags.contains(.restart)
             warnings.append(
                 Report.Warning(

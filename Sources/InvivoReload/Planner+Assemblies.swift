@@ -89,7 +89,7 @@ extension Planner {
                         "nothing in the assembly '\(next.description.name)' refers to '\(remap.from)'"
                             + (outer.isEmpty
                                 ? ", nor to anything outside"
-                                : "; its references to the outside: \(outer.prefix(8).joined(separator: ", "))"),
+                                : "; its references to the outside: \(outer.listed(most: 8))"),
                         path: name, at: next.description.location))
             }
         }

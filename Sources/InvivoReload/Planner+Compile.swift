@@ -410,7 +410,7 @@ extension Planner {
             failures.append(
                 Failure(
                     .cycle,
-                    "cyclic dependency: \(path.joined(separator: " -> "))"
+                    "cyclic dependency: \(path.path())"
                         + (isMade
                             ? ", all through initializers; inject one of them as a property, or by a provider" : ""),
                     path: names.name(start), at: location))

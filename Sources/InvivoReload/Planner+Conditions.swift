@@ -25,8 +25,8 @@ extension Planner {
                         path: condition.path,
                         location: condition.location,
                         message: condition.isInserted
-                            ? "the condition reads a path that nothing configures; did you mean '\(near)'?"
-                            : "the condition reads '\(path)', which nothing configures; did you mean '\(near)'?",
+                            ? "the condition reads a path that nothing configures\(suggestion(near))"
+                            : "the condition reads '\(path)', which nothing configures\(suggestion(near))",
                         readPath: (path, near)))
             case .profile(let name):
                 guard !condition.isInserted, let near = nearestWord(to: name, among: traits.shownProfiles) else {
@@ -37,8 +37,9 @@ extension Planner {
                     DoubtfulName(
                         key: condition.key, finding: .condition, isCertain: !isNamed, path: condition.path,
                         location: condition.location,
-                        message: "the profile \(quoted(name)) is not active; did you mean the active profile '\(near)'"
-                            + (isNamed ? "?" : ", which no condition names?")))
+                        message: "the profile \(quoted(name)) is not active"
+                            + (isNamed ? "" : ", and no condition names the active profile '\(near)'")
+                            + suggestion(near)))
             }
         }
         return found
@@ -76,8 +77,8 @@ extension Planner {
                 DoubtfulName(
                     key: key, finding: .unreadTraits, isCertain: isTarget, path: path, location: location,
                     message:
-                        "a key that begins with a dot is only inherited, and nothing inherits '\(key)'; did you mean "
-                        + "'\(near)'?"))
+                        "a key that begins with a dot is only inherited, and nothing inherits '\(key)'\(suggestion(near))"
+                ))
         }
         return (doubtful, unread)
     }

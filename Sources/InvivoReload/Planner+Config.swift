@@ -2,6 +2,7 @@ internal import CInvivo
 internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoGraph
+internal import InvivoSpec
 internal import InvivoWiring
 
 extension Planner {
@@ -65,6 +66,7 @@ extension Planner {
     ) throws(Failure) -> ConfigPlan {
         let ids = Set(changes.compactMap { names.id(ofConfig: $0.path) })
         try checkKinds(changes, &failures)
+        if changes.contains(where: { $0.path == TraitSpec.profiles }) { failures += next.tree.profileFailures }
         return ConfigPlan(layers: next, changes: changes, changedIDs: ids)
     }
 

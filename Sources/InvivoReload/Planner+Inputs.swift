@@ -25,7 +25,7 @@ extension Planner {
                 warnings.append(
                     Report.Warning(
                         .unread,
-                        "the rule '\(rule.name)' reads '\(input)', which nothing defines; did you mean '\(near)'?",
+                        "the rule '\(rule.name)' reads '\(input)', which nothing defines\(suggestion(near))",
                         at: Location()))
             }
         }

@@ -261,7 +261,7 @@ final class Reclaimer: Sendable {
         }
         if let (stuck, age) = stuck {
             let threads = Readers.readers(container.core, of: stuck.address, stuck.epoch).map(String.init)
-                .joined(separator: ", ")
+                .listed()
             let seconds = age / 1_000_000_000
             container.log(
                 .warning, "generation \(stuck.number) is still read after \(seconds) s, by thread \(threads)")

@@ -59,13 +59,14 @@ extension Reloader {
         return prepareAlone(given, failure).failure?.all ?? []
     }
 
-    /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan. Files whose
-    /// bytes were refused before take no part.
-    func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) {
-        do throws(Failure) { try turns.take() } catch { return (nil, error.all) }
+    /// Plans a change set without building anything. Files whose bytes were refused before take no part.
+    func examine(_ set: ChangeSet) -> Examination {
+        do throws(Failure) { try turns.take() } catch { return Examination(failures: error.all) }
         defer { turns.end() }
         let prepared = prepare(set, retrying: false)
-        guard case .planned(let plan) = prepared.outcome else { return (nil, prepared.failure?.all ?? []) }
+        guard case .planned(let plan) = prepared.outcome else {
+            return Examination(failures: prepared.failure?.all ?? [], warnings: prepared.warnings)
+        }
         let secrets = plan.editor.secrets
         let reader = WiringFactsReader(container: container, secrets: secrets)
         var nodes: [WiringFacts.Node] = []
@@ -78,16 +79,19 @@ extension Reloader {
             nodes.append(node)
         }
         let doubtful = plan.findings.doubtful.filter { $0.isCertain && !$0.isReported(plan.misspelled) }
-        let misspelled = plan.misspelled.map(\.failure) + doubtful.map(\.failure)
-        guard misspelled.isEmpty else { return (nil, misspelled) }
+        var found = Examination(
+            failures: plan.misspelled.map(\.failure) + doubtful.map(\.failure), warnings: prepared.warnings)
+        guard found.failures.isEmpty else { return found }
         var facts = WiringFacts(
             generation: container.currentGraph().generation, nodes: nodes, secrets: secrets, schema: schemaFacts(plan))
         do throws(Failure) {
             facts.unread = try UnreadSearch(planner(), plan.wiring).unread() + plan.findings.unread
         } catch {
-            return (nil, error.all)
+            found.failures = error.all
+            return found
         }
-        return (facts, [])
+        found.facts = facts
+        return found
     }
 
     /// Reads the documents of a change set, with the files that they lead to. Returns all errors of their form.
@@ -260,8 +264,7 @@ extension Reloader {
                     guard error.code == .timeout && error.location.file.isEmpty else {
                         return prepared.outcome = .failed(error)
                     }
-                    let names = set.documents.contents.map(\.document.name).joined(separator: ", ")
-                    prepared.outcome = .failed(Failure(.timeout, error.message, at: Location(file: names)))
+                    prepared.outcome = .failed(set.documents.tookTooLong(error))
                 }
             }
         }

@@ -81,6 +81,15 @@ public final class Report: Sendable {
 
         /// The message with its location.
         public var text: String { Failure(.ok, message, at: location).text }
+
+        /// The location as the fields of a log entry; none without a location.
+        public var fields: [(String, Value)] {
+            guard !location.file.isEmpty else { return [] }
+            return [
+                ("file", .string(location.file)), ("line", .int64(Int64(location.line))),
+                ("column", .int64(Int64(location.column))),
+            ]
+        }
     }
 
     public let generation: UInt64
@@ -230,7 +239,7 @@ public final class Report: Sendable {
     /// Names the replaced objects that are still referenced, and the time of their stop.
     private var referredText: String {
         guard !referred.isEmpty else { return "" }
-        let names = referred.prefix(8).joined(separator: ", ") + (referred.count > 8 ? " and others" : "")
+        let names = referred.listed(most: 8)
         let limit = stopGrace == .max ? "" : ", at the latest after \(Self.duration(stopGrace)) (stop_grace)"
         return referred.count == 1
             ? "; the old instance of \(names) is still referred to and stays started: it is stopped when nothing refers to it"

@@ -44,7 +44,7 @@ public final class SettingsTypes: Sendable {
         let near = suggestion(for: name, among: known.sorted())
         let list =
             known.isEmpty
-            ? "; the modules have none" : near.isEmpty ? "; there are: \(known.sorted().joined(separator: ", "))" : near
+            ? "; the modules have none" : near.isEmpty ? "; there are: \(known.sorted().listed())" : near
         throw Failure(.notFound, "no module has a settings type '\(name)'\(list)", path: name)
     }
 

@@ -184,9 +184,12 @@ final class StagedDocuments {
         init(_ options: RuntimeOptions) { self.options = options }
 
         /// Adds a document, which `reference` includes.
-        mutating func add(_ state: Document.State, _ reference: SpecReference?) throws(Failure) {
+        /// `known` are the bytes of its values that were added with other documents.
+        mutating func add(
+            _ state: Document.State, besides known: Int, _ reference: SpecReference?
+        ) throws(Failure) {
             // With its values: see `addValue`.
-            (bytes, nodes, files) = (bytes + state.bytes, nodes + state.nodes, files + 1)
+            (bytes, nodes, files) = (bytes + state.bytes - known, nodes + state.nodes, files + 1)
             guard let reference else { return }
             try checkFiles(reference)
             if bytes > options.maxDocumentBytes { throw reference.tooLarge(bytes, most: options.maxDocumentBytes) }
@@ -197,7 +200,7 @@ final class StagedDocuments {
                     + "allowed; max_document_nodes permits more", path: reference.path, at: reference.location)
         }
 
-        /// Adds a file that is a value. Its bytes count with the document, as often as a reference leads to it.
+        /// Adds a file that is a value. Its bytes count with the first document that refers to it.
         mutating func addValue(_ reference: SpecReference) throws(Failure) {
             files += 1
             try checkFiles(reference)
@@ -214,12 +217,23 @@ final class StagedDocuments {
     /// Adds the files that a document leads to. Files lie below the documents that include them: they are added first.
     private func visit(_ document: Document, _ walk: inout Walk, _ failures: inout [Failure]) throws(Failure) {
         let state = next(document)
-        try walk.budget.add(state, walk.references.last)
+        var values: Set<ObjectIdentifier> = []
+        var new: [(file: Document, reference: SpecReference)] = []
+        var known = 0
         for value in state.values {
             guard let path = try? files.path(of: value.reference, in: document) else { continue }
             let file = files.file(path, .value)
-            guard walk.seen.insert(ObjectIdentifier(file)).inserted else { continue }
-            try walk.budget.addValue(value.reference)
+            guard values.insert(ObjectIdentifier(file)).inserted else { continue }
+            if walk.seen.contains(ObjectIdentifier(file)) {
+                known += next(file).text.count
+            } else {
+                new.append((file, value.reference))
+            }
+        }
+        try walk.budget.add(state, besides: known, walk.references.last)
+        for (file, reference) in new {
+            walk.seen.insert(ObjectIdentifier(file))
+            try walk.budget.addValue(reference)
             walk.files.append(file)
         }
         for reference in state.includes {
@@ -270,7 +284,7 @@ final class StagedDocuments {
             "\(step.shown) in \(step.location.file):\(step.location.line):\(step.location.column)"
         }
         throw Failure(
-            .cycle, "the includes form a cycle: \(steps.joined(separator: ", ")); remove one of them",
+            .cycle, "the includes form a cycle: \(steps.listed()); remove one of them",
             path: reference.path,
             at: reference.location)
     }

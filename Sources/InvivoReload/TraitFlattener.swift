@@ -157,7 +157,7 @@ final class TraitFlattener {
                     Failure(
                         .cycle,
                         "the traits inherit from each other: "
-                            + (path[start...] + [name]).joined(separator: " -> "),
+                            + (path[start...] + [name]).path(),
                         path: spec.path(of: ["traits"]), at: item.location))
                 continue
             }
@@ -278,7 +278,7 @@ final class TraitFlattener {
 extension TraitFlattener {
     /// Whether the configuration or the environment activates a profile.
     private func isActive(_ name: String, _ spec: TraitSpec) throws(Failure) -> Bool {
-        if try config.profiles.contains(where: { $0.isSameName(as: name) }) { return true }
+        if config.profiles.contains(where: { $0.isSameName(as: name) }) { return true }
         guard let bytes = environment[Self.profiles] else { return false }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(
@@ -304,32 +304,38 @@ extension TraitFlattener {
 }
 
 extension ConfigTree {
-    /// The names at the path `profiles`: a list of names, or one name.
-    fileprivate var profiles: [String] {
-        get throws(Failure) {
-            guard let node = find(TraitSpec.profiles) else { return [] }
-            guard case .list(let items) = node.content else { return [try node.profile] }
-            return try items.map { (item) throws(Failure) in try item.profile }
+    /// The names of the active profiles.
+    fileprivate var profiles: [String] { profileValues.compactMap { $0.node.profile } }
+
+    /// The values at the path `profiles`: a list of names, or one name.
+    private var profileValues: [(path: String, node: ConfigNode)] {
+        guard let node = find(TraitSpec.profiles) else { return [] }
+        let path = "config.\(TraitSpec.profiles)"
+        guard case .list(let items) = node.content else { return [(path, node)] }
+        return items.enumerated().map { index, item in ("\(path)[\(index)]", item) }
+    }
+
+    /// The errors of values at the path `profiles` that are no names.
+    var profileFailures: [Failure] {
+        profileValues.filter { $0.node.profile == nil }.map { path, node in
+            let expected = "the names of the active profiles: a list of strings, or one string"
+            let message = "expected \(expected), found \(node.value.withKind)"
+            return node.masked(Failure(.spec, message, path: path, at: node.location), expected: expected)
         }
     }
 
     /// The same without values that come from environment variables or files, and without secrets.
     fileprivate var shownProfiles: [String] {
         guard ContentQuoting.isAllowed, let node = find(TraitSpec.profiles), node.anyVariables == nil else { return [] }
-        return (try? profiles) ?? []
+        return profiles
     }
 }
 
 extension ConfigNode {
-    fileprivate var profile: String {
-        get throws(Failure) {
-            if let text = variables?.text { return text }
-            if case .value(.string(let name)) = content { return name }
-            let expected = "the names of the active profiles: a list of strings, or one string"
-            throw masked(
-                Failure(
-                    .spec, "expected \(expected), found \(value.withKind)", path: "config.\(TraitSpec.profiles)",
-                    at: location), expected: expected)
-        }
+    /// The name of a profile; nil if the value is no string.
+    fileprivate var profile: String? {
+        if let text = variables?.text { return text }
+        if case .value(.string(let name)) = content { return name }
+        return nil
     }
 }

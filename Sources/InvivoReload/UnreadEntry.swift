@@ -14,7 +14,7 @@ public struct UnreadEntry: Sendable {
     /// The warning about a misspelled one.
     var text: String {
         guard let near else { return "'\(path)' is not read by anything" }
-        guard let reader else { return "'\(path)' is not read by anything; did you mean '\(near)'?" }
+        guard let reader else { return "'\(path)' is not read by anything\(suggestion(near))" }
         return "'\(reader)' reads '\(near)', which is not configured: a path begins after the assembly's name; "
             + "write '\(path.dropFirst(ConfigPath.names(path)[0].count + 1))' for '\(path)', or '/\(near)'"
     }

@@ -111,7 +111,7 @@ extension DocumentChecker {
     /// Reads a standard scope, or the name of a host scope. A name that resembles a standard scope is treated as a misspelling.
     mutating func scope(_ node: SpecNode, path: SpecPath) -> ScopeName? {
         let known = ManifestScope.allCases.map(\.rawValue)
-        let expected = Self.choices(known)
+        let expected = known.map(quoted).choices()
         guard let name = text(node, expected, path: path) else { return nil }
         // With underscores, as in code, too.
         if let scope = ManifestScope(rawValue: name.replacing("_", with: "-")) { return .standard(scope) }

@@ -49,7 +49,7 @@ struct DocumentChecker {
 
     private static func unknownKey(_ key: String, _ known: [String]) -> String {
         let near = suggestion(for: key, among: known)
-        return "unknown key \(quoted(key))" + (near.isEmpty ? "; expected \(choices(known))" : near)
+        return "unknown key \(quoted(key))" + (near.isEmpty ? "; expected \(known.map(quoted).choices())" : near)
     }
 
     /// Notes a name that is empty. True if it is good.
@@ -57,13 +57,6 @@ struct DocumentChecker {
         if !entry.key.isEmpty { return true }
         fail("\(what) is empty", path: path, at: entry.keyLocation)
         return false
-    }
-
-    /// "'a', 'b' or 'c'"
-    static func choices(_ names: [String]) -> String {
-        let all = names.map(quoted)
-        guard let last = all.last, all.count > 1 else { return all.first ?? "" }
-        return all.dropLast().joined(separator: ", ") + " or " + last
     }
 }
 

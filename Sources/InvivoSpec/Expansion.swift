@@ -80,7 +80,7 @@ struct ExpandedString {
         var at = start + 2
         while at < text.count, Self.isNameByte(text[at]), at > start + 2 || !NumberText.isDigit(text[at]) { at += 1 }
         let name = String(decoding: text[(start + 2)..<at], as: UTF8.self)
-        let advice = "write $${ for the text '${'"
+        let advice = "write $${ for the string '${'"
         func fault(_ message: String, _ code: Status = .syntax) -> Fault {
             Fault(code: code, message: message, offset: start)
         }

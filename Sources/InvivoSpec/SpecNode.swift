@@ -133,7 +133,7 @@ extension SpecNode {
         isMap ? tree.find(key, in: index).map { SpecNode(tree, $0.key + 1) } : nil
     }
 
-    /// A description of the value for error messages: "the text 'saw'", "a list", "nothing".
+    /// A description of the value for error messages: "the string 'saw'", "a list", "nothing".
     public var described: String {
         if let variables { return variables.describedValue }
         guard ContentQuoting.isAllowedForForm else { return describedForm }
@@ -143,7 +143,7 @@ extension SpecNode {
         case .integer(let value): "the integer \(value)"
         case .unsigned(let value): "the integer \(value)"
         case .number(let value): "the number \(value)"
-        case .text(let text): "the text \(quoted(text))"
+        case .text(let text): "the string \(quoted(text))"
         case .list: "a list"
         case .map: "a map"
         }

@@ -421,7 +421,6 @@ extension TraitDocument {
     }
 
     private static func shown(_ entries: [SpecEntry]) -> String {
-        let names = entries.prefix(4).map { quoted($0.key) }.joined(separator: ", ")
-        return entries.count > 4 ? names + ", ..." : names
+        entries.map { quoted($0.key) }.listed(most: 4)
     }
 }

@@ -55,7 +55,7 @@ public struct WiringEntry: Sendable {
         guard map.count == 1, let given = map.first else {
             let found = map.isEmpty ? "nothing" : map.map { quoted($0.key) }.joined(separator: " and ")
             checker.fail(
-                "expected one of \(DocumentChecker.choices(form)), found \(found)", path: path,
+                "expected one of \(form.map(quoted).choices()), found \(found)", path: path,
                 at: entry.value.location)
             return nil
         }

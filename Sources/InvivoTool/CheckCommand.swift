@@ -6,15 +6,16 @@ struct CheckCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "check",
-            abstract: "Report all errors of a manifest and its documents, without creating objects.",
+            abstract: "Report all errors and warnings of a manifest and its documents, without creating objects.",
             discussion: """
                 Loads the modules and calls the functions that register their types, and the rules and checks that these \
                 functions add. Modules are code: check a manifest of unknown origin with --no-modules. Prints every error, errors of \
-                the wiring with their rule in brackets. The status is 2 if there are errors, and 0 otherwise. A configuration value \
+                the wiring with their rule in brackets, and every warning. The status is 2 if there are errors, and 0 otherwise: \
+                warnings do not change it. A configuration value \
                 that nothing reads, and whose name is similar to that of one that is read, is an error; --unread lists all other \
                 values that nothing reads. --json writes one object to standard output instead: {"version": 1, "errors": [...]}, \
-                where each error has the members file, line, column, path, code, rule and message, null if there is none; and \
-                "unread", with --unread.
+                where each error has the members file, line, column, path, code, rule and message, null if there is none; \
+                "warnings", each with file, line, column and message; and "unread", with --unread.
                 """)
     }
 
@@ -40,7 +41,7 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "List the unused values of the configuration.")
     var unread = false
 
-    @Flag(help: "Write the errors as JSON to standard output.")
+    @Flag(help: "Write the errors and warnings as JSON to standard output.")
     var json = false
 
     func validate() throws {
@@ -52,7 +53,7 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let output = Output()
-        let findings = Findings(output: output, asJson: json)
+        let findings = Findings(output: output, asJson: json, warnings: Warnings())
         let unreadValues: String
         do throws(InvivoError) {
             let needsPython = try Application.needsPython(manifest)
@@ -67,7 +68,7 @@ struct CheckCommand: ParsableCommand {
             options.allowsForeignFiles = foreignFiles
             options.environmentPrefix = environmentPrefix
             options.logLevel = .warning
-            options.log = { output.log($0) }
+            options.log = { findings.report($0) }
             let text = try Application.check(
                 manifest, options, waiting: wait, withoutModules: noModules, as: unread ? .unread : .json)
             unreadValues = unread ? text : ""

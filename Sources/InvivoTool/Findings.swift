@@ -1,5 +1,7 @@
 import ArgumentParser
 import Invivo
+import InvivoSpec
+import Synchronization
 
 /// The errors that a command has found, and their output: as lines, or as JSON.
 struct Findings {
@@ -9,11 +11,22 @@ struct Findings {
     let output: Output
     /// Whether one JSON object on standard output replaces all lines.
     let asJson: Bool
+    /// Nil for commands that report errors alone.
+    var warnings: Warnings?
+
+    /// Reports an entry of the log: as a line at once, or in the JSON object.
+    func report(_ entry: LogEntry) {
+        if asJson {
+            warnings?.add(entry.json)
+        } else {
+            output.problem(entry.diagnostic)
+        }
+    }
 
     /// Reports errors. Returns the status of the process.
     func report(_ error: InvivoError) -> ExitCode {
         if asJson {
-            output.line(Self.json(error.errors.map(\.json)))
+            output.line(json(error.errors.map(\.json)))
         } else {
             output.problem(error)
         }
@@ -24,7 +37,7 @@ struct Findings {
     func report(outdated file: String, _ remedy: String) -> ExitCode {
         if asJson {
             let stale = InvivoError(.stale, "the file is out of date: \(remedy)", file: file)
-            output.line(Self.json([stale.json]))
+            output.line(json([stale.json]))
         } else {
             output.problem("\(file): error: the file is out of date: \(remedy)")
         }
@@ -34,16 +47,26 @@ struct Findings {
     /// Reports that there is no error. The lines of `text` are shown without JSON.
     func report(success text: [String] = [], unread: [UnreadValue]? = nil) {
         if asJson {
-            output.line(Self.json([], unread: unread))
+            output.line(json([], unread: unread))
         } else {
             for line in text { output.line(line) }
         }
     }
 
-    private static func json(_ errors: [String], unread: [UnreadValue]? = nil) -> String {
-        let values = unread.map { ", \"unread\": [\($0.map(\.json).joined(separator: ", "))]" } ?? ""
-        return "{\"version\": \(version), \"errors\": [\(errors.joined(separator: ", "))]\(values)}"
+    private func json(_ errors: [String], unread: [UnreadValue]? = nil) -> String {
+        var members = [("version", "\(Self.version)"), ("errors", jsonList(errors))]
+        if let warnings { members.append(("warnings", jsonList(warnings.all))) }
+        if let unread { members.append(("unread", jsonList(unread.map(\.json)))) }
+        return jsonObject(members)
     }
+}
+
+/// The warnings of a check as JSON objects, in the order in which they were logged.
+final class Warnings: Sendable {
+    private let found = Mutex<[String]>([])
+
+    func add(_ warning: String) { found.withLock { $0.append(warning) } }
+    var all: [String] { found.withLock { $0 } }
 }
 
 /// A value of the configuration that nothing reads: a line "FILE:LINE:COLUMN: PATH".
@@ -105,29 +128,41 @@ extension InvivoError {
     }
 }
 
+extension LogEntry {
+    /// `FILE:LINE:COLUMN: warning: MESSAGE`, or `invivo: warning: MESSAGE` without a file.
+    fileprivate var diagnostic: String {
+        let (place, rest) = parts
+        return place.isEmpty ? "invivo: \(self)" : "\(place)\(level): \(rest)"
+    }
+
+    fileprivate var json: String {
+        jsonObject([
+            ("file", jsonText(file)), ("line", jsonNumber(number("line"))), ("column", jsonNumber(number("column"))),
+            ("message", jsonText(parts.rest)),
+        ])
+    }
+
+    /// The source location with ": " at its end, and the rest of the message.
+    private var parts: (place: String, rest: String) {
+        let numbers = [number("line"), number("column")].prefix { $0 > 0 }.map { "\($0):" }.joined()
+        let place = file.isEmpty ? "" : "\(file):\(numbers) "
+        return message.hasPrefix(place) ? (place, String(message.dropFirst(place.count))) : ("", message)
+    }
+
+    private var file: String { if case .string(let name)? = fields["file"] { name } else { "" } }
+    private func number(_ name: String) -> Int { if case .int64(let number)? = fields[name] { Int(number) } else { 0 } }
+}
+
 private func jsonObject(_ members: [(name: String, value: String)]) -> String {
     "{" + members.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ") + "}"
 }
 
+private func jsonList(_ items: [String]) -> String { "[\(items.joined(separator: ", "))]" }
+
 /// null stands for a number that is unknown.
 private func jsonNumber(_ number: Int) -> String { number > 0 ? "\(number)" : "null" }
 
-/// null stands for a text that is missing.
+/// null stands for a string that is missing.
 private func jsonText(_ text: some StringProtocol) -> String {
-    guard !text.isEmpty else { return "null" }
-    var written = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"": written += "\\\""
-        case "\\": written += "\\\\"
-        case "\n": written += "\\n"
-        case "\r": written += "\\r"
-        case "\t": written += "\\t"
-        case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-            let digits = String(scalar.value, radix: 16)
-            written += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: written.unicodeScalars.append(scalar)
-        }
-    }
-    return written + "\""
+    text.isEmpty ? "null" : SpecWriter.doubleQuoted(String(text))
 }

@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoReload
+internal import InvivoSpec
 
 /// The schema of the values under `config:`.
 struct ConfigSchema {
@@ -25,9 +26,20 @@ struct ConfigSchema {
     private(set) var requirements: [JsonText] = []
 
     init(_ facts: SchemaFacts, _ definitions: inout SchemaDefinitions) throws(Failure) {
+        addProfiles()
         for section in facts.sections { try add(section, facts, &definitions) }
         var seen: Set<String> = []
         for reading in facts.readings { add(reading, &seen, &definitions) }
+    }
+
+    /// The names of the active profiles, which conditions of traits read.
+    private mutating func addProfiles() {
+        nodes[node(at: [TraitSpec.profiles])].constraints.append(
+            .object([
+                ("description", .string("The active profiles: a list of names, or one name.")),
+                ("type", .strings(["array", "string", "null"])), ("items", .object([("type", .string("string"))])),
+            ]))
+        patterns.append((#"^\#(TraitSpec.profiles)\."#, JsonText.never))
     }
 
     // MARK: sections

@@ -135,15 +135,24 @@ final class CodeStack {
     /// Applies a segment above the others: first its code, then its layers.
     func push(_ segment: CodeSegment, _ target: Target, _ undo: inout Undo) throws(Failure) -> [Tuning.Outcome] {
         let entry = Entry(segment.application)
-        let failure = apply(entry, target)
-        // Also after a failed reversal above it: nothing below it may change while its code is applied.
+        if let failure = apply(entry, target) {
+            if entries.last === entry {
+                // Values that it has set could not be put back. The next change tries again; the undo does not.
+                isBroken = true
+                undo.add { () throws(Failure) in
+                    let kept = Failure(failure.code, "a value that it has set could not be put back")
+                    throw target.located(kept, segment.application, "could not be reversed")
+                }
+            }
+            throw failure
+        }
+        // Also if a reversal above it has failed: nothing below it may change while its code is applied.
         undo.add { [self] () throws(Failure) in
             guard entries.last === entry else { return }
             // A layer above it could not be removed, and has the base value.
             guard !entry.tuning.isStuck else { return isBroken = true }
             try reverse(entry, target)
         }
-        if let failure { throw failure }
         return try change(entry, to: segment.live, target, &undo)
     }
 

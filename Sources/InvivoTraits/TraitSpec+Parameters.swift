@@ -12,7 +12,7 @@ extension TraitSpec {
                 failures.append(
                     failure(
                         "\(type) has no parameter \(quoted(parameter.key))"
-                            + (near.isEmpty ? "; expected \(known.joined(separator: ", "))" : near), at: nil,
+                            + (near.isEmpty ? "; expected \(known.listed())" : near), at: nil,
                         parameter.key, parameter.keyLocation))
                 continue
             }

@@ -111,7 +111,7 @@ public struct TraitTable {
         var failure = Failure(
             .spec,
             "unknown trait \(quoted(spec.type))"
-                + (nearest.isEmpty ? "; the traits are: \(known.joined(separator: ", "))" : nearest),
+                + (nearest.isEmpty ? "; the traits are: \(known.listed())" : nearest),
             path: spec.path, at: spec.typeLocation)
         // A name that resembles a built-in trait is an error, not a type that is added later.
         failure.finding = nearestName(to: spec.type, among: Self.builtIn) == nil ? .unknownTrait : .misspelledTrait

@@ -29,7 +29,7 @@ public struct TraitTargets: Sendable {
         let reason: String
         switch refusal(of: type) {
         case nil: return
-        case .otherType: reason = "is for \(names.joined(separator: ", ")), and not for \(type.name)"
+        case .otherType: reason = "is for \(names.listed()), and not for \(type.name)"
         case .sharedType:
             reason =
                 "runs code, and \(type.name) is a shared type, whose objects are never changed in place: "

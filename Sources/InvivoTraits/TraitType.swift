@@ -87,7 +87,7 @@ public final class TraitType: Sendable {
                 let known =
                     fields.properties.isEmpty
                     ? "; it has none"
-                    : near.isEmpty ? "; expected " + fields.properties.map(\.name).joined(separator: ", ") : near
+                    : near.isEmpty ? "; expected " + fields.properties.map(\.name).listed() : near
                 failures.append(
                     Failure(
                         .property, "the trait '\(name)' has no field \(quoted(parameter.key))\(known)",

@@ -33,12 +33,12 @@ extension Value {
                     let isQuoted = TextReader.plain(text)?.isNumber == true
                     throw Failure(
                         .type,
-                        "expected \(wanted), got the text \(quoted(text))"
+                        "expected \(wanted), got the string \(quoted(text))"
                             + (isQuoted ? "; write the number without quotes" : ""), at: node.location)
                 }
                 self = .double(number)
             } else if (property?.kind ?? kind) == .bool {
-                throw Failure(.type, "expected true or false, got the text \(quoted(text))", at: node.location)
+                throw Failure(.type, "expected true or false, got the string \(quoted(text))", at: node.location)
             } else if (property?.kind ?? kind) == .bytes {
                 do throws(Base64.Fault) { self = .bytes(try Base64.bytes(of: text)) } catch {
                     throw Failure(.type, "expected bytes in base64, as in 'AQID': \(error.text)", at: node.location)

@@ -97,7 +97,7 @@ extension Build {
         if located.location.file.isEmpty { located.location = definition.location }
         if !located.isChained && located.code != .cycle && !frames.isEmpty {
             located.isChained = true
-            let needs = frames.suffix(Self.mostNeeds).reversed().map { frame in
+            let needs = frames.reversed().prefix(Self.mostNeeds).map { frame in
                 let location = frame.recipe.definition.location
                 let line = location.line > 0 ? ":\(location.line)" : ""
                 return "'\(frame.recipe.key)'" + (location.file.isEmpty ? "" : " (\(location.file)\(line))")
@@ -187,8 +187,7 @@ extension Build {
         guard !found.isEmpty else { return failure }
         var configured = failure
         configured.message +=
-            "; configured by " + found.prefix(Self.mostNeeds).joined(separator: ", ")
-            + (found.count > Self.mostNeeds ? ", ..." : "")
+            "; configured by " + found.listed(most: Self.mostNeeds)
         return configured
     }
 
@@ -313,7 +312,7 @@ extension Build {
             throw Failure(
                 .type,
                 "the decorator '\(decorator.name)' returned a '\(given.name)' instead of a '\(type.name)', expected one of: "
-                    + kinds.joined(separator: ", "))
+                    + kinds.listed())
         }
         // The frame has a lease of its own. The former object's lease passes to its replacement, if that was created for it.
         guard ObjectTable.retain(answer) else { throw Failure.exhausted() }
@@ -355,11 +354,11 @@ extension Build {
     func undecorated(_ index: Int, _ recipe: Recipe) -> Failure {
         missing = Missing(frame: index, requester: frames.count - 1)
         let requester = frames[frames.count - 1].recipe
-        let names = recipe.decorators.map { "'\($0.name)'" }.joined(separator: ", ")
+        let names = recipe.decorators.map { "'\($0.name)'" }.listed()
         return Failure(
             .cycle,
             "'\(requester.key)' takes '\(recipe.key)', which is under construction and not yet decorated by \(names): "
-                + frames[index...].map(\.recipe.key).joined(separator: " -> ") + " -> \(recipe.key)"
+                + (frames[index...].map(\.recipe.key) + [recipe.key]).path()
                 + "; let '\(requester.key)' take it as a property, or by a provider", path: requester.key,
             at: requester.definition.location)
     }

@@ -97,12 +97,8 @@ extension Build {
     private func tooDeep(_ recipe: Recipe) -> Failure {
         let depth = frames.count
         let why = depth < Self.deepest ? "the thread's stack is full" : "the chain of dependencies does not end"
-        let path = path(to: recipe.key)
-        var end = path.suffix(400)
-        if end.startIndex > path.startIndex, let arrow = end.firstIndex(of: ">") { end = end[arrow...].dropFirst(2) }
         return Failure(
-            .cycle, "\(why): \(depth) objects need each other: ... \(end)",
-            path: recipe.key,
+            .cycle, "\(why): \(depth) objects need each other: \(path(to: recipe.key))", path: recipe.key,
             at: recipe.definition.location)
     }
 
@@ -115,7 +111,7 @@ extension Build {
             missing = Missing(frame: index)
             let cycle = frames[index...].map(\.recipe.key) + [recipe.key]
             throw Failure(
-                .cycle, "cyclic dependency through initializers: \(cycle.joined(separator: " -> "))",
+                .cycle, "cyclic dependency through initializers: \(cycle.path())",
                 path: recipe.key, at: recipe.definition.location)
         }
         hold(to: index)

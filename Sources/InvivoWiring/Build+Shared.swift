@@ -221,7 +221,7 @@ extension Build {
     func waitsForCycle(_ cycle: Waits.Cycle, _ cell: Cell) -> Failure {
         let whole = frames.map(\.recipe.key) + cycle.path + (cycle.isThroughJob ? [cell.definition.key] : [])
         let start = whole.firstIndex(of: cell.definition.key) ?? 0
-        let path = whole[start...].joined(separator: " -> ")
+        let path = whole[start...].path()
         return Failure(
             .cycle,
             cycle.isThroughJob

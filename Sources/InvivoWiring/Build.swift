@@ -262,7 +262,7 @@ public final class Build: @unchecked Sendable {
             if let origin = here.caller.origin { way.insert(origin, at: 0) }
             next = here.caller.parent ?? here.caller.beneath ?? here.caller.outer
         }
-        return way.joined(separator: " -> ")
+        return way.path()
     }
 
     /// The objects of the frames above `frame` are not complete before its own.

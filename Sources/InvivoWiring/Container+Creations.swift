@@ -109,7 +109,7 @@ extension Container {
             if path == nil { path = WaitsAcross.begin(standing, for: pending, of: pending.maker) }
             if let path {
                 monitor.unlock()
-                let text = (keys + path).joined(separator: " -> ")
+                let text = (keys + path).path()
                 throw Failure(.cycle, "cyclic dependency: \(text)", path: pending.awaitedName)
             }
             waits.begin(Waits.Wait(of: chain, on: thread, for: pending, keys: keys))

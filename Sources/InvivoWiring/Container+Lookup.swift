@@ -95,7 +95,7 @@ extension Container {
     }
 
     private func names(_ ids: [UInt32]) -> String {
-        ids.prefix(8).map(keyName).joined(separator: ", ") + (ids.count > 8 ? ", ..." : "")
+        ids.map(keyName).listed(most: 8)
     }
 
     /// Injects into an object of the host, by a definition or (nil) by the definition of exactly its type. No

@@ -60,7 +60,7 @@ extension Lifecycle {
                 guard let own = turn.own else {
                     wait.once(container.domains) {
                         state.locked { state in steps.indices.filter { state.stages[$0] == .running } }.map(describe)
-                            .joined(separator: ", ")
+                            .listed()
                     }
                     continue
                 }

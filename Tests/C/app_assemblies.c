@@ -106,9 +106,9 @@ static void errors_have_their_locations(void) {
                   "two\n");
     write_manifest("modules: { music: music.py }\nassemblies: [stge, { mount: voise, as: left }]\n"
                    "components: { x: { type: Thing, properties: { numer: 1 } } }\n");
-    refused(NULL, "app.yaml:2:14: assemblies[0]: no module describes an assembly 'stge', did you mean 'stage'?\n"
-                  "app.yaml:2:20: assemblies[1]: no module describes an assembly 'voise', did you mean 'voice'?\n"
-                  "app.yaml:3:47: components.x.properties.numer: Thing has no property 'numer', did you mean 'number'?\n");
+    refused(NULL, "app.yaml:2:14: assemblies[0]: no module describes an assembly 'stge'; did you mean 'stage'?\n"
+                  "app.yaml:2:20: assemblies[1]: no module describes an assembly 'voise'; did you mean 'voice'?\n"
+                  "app.yaml:3:47: components.x.properties.numer: Thing has no property 'numer'; did you mean 'number'?\n");
     write_manifest("modules: { music: music.py }\nassemblies:\n  - { mount: voice, to: left }\n  - 12\n  - { mount: voice, as: left. }\n");
     refused(NULL, "app.yaml:3:5: assemblies[0]: a mount needs 'mount', an assembly, and 'as', a prefix\n"
                   "app.yaml:3:21: assemblies[0]: unknown key 'to'; expected 'mount', 'as' or 'remap'\n"

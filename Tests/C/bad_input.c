@@ -211,9 +211,9 @@ static void every_error_of_a_document_is_reported(void) {
                "traits:\n  synth.lead:\n    - Set: { gain: 3, wvae: saw, mute: 1 }\n  synth.lead2:\n    - Set: { gain: 1 }\n");
     expects_error(invivo_watch(runtime, "a.yaml", E), INVIVO_E_RANGE,
                   "a.yaml:3:20: traits.synth.lead[0].Set.gain: 3 is outside 0...2\n"
-                  "a.yaml:3:23: traits.synth.lead[0].Set.wvae: voice has no property 'wvae', did you mean 'wave'?\n"
+                  "a.yaml:3:23: traits.synth.lead[0].Set.wvae: voice has no property 'wvae'; did you mean 'wave'?\n"
                   "a.yaml:3:40: traits.synth.lead[0].Set.mute: 1 (a whole number) is not a bool\n"
-                  "a.yaml:4:3: traits.synth.lead2: no target has the key 'synth.lead2', did you mean 'synth.lead'?" LATER);
+                  "a.yaml:4:3: traits.synth.lead2: no target has the key 'synth.lead2'; did you mean 'synth.lead'?" LATER);
     OK(invivo_runtime_close(runtime, E));
     unlink("a.yaml");
 }

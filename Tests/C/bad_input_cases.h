@@ -56,25 +56,25 @@ TEXT("a list at the top", "a.yaml", "- a\n- b\n", INVIVO_E_SPEC,
      "a.yaml:1:1: expected a map with the keys 'traits', 'config', 'wiring' and 'include', found a list")
 
 TEXT("an unknown key", "a.yaml", "trait:\n  synth.lead: []\n", INVIVO_E_SPEC,
-     "a.yaml:1:1: unknown key 'trait', did you mean 'traits'?")
+     "a.yaml:1:1: unknown key 'trait'; did you mean 'traits'?")
 TEXT("an unknown trait", "a.yaml", "traits:\n  synth.lead:\n    - Sett: { gain: 1 }\n", INVIVO_E_SPEC,
-     "a.yaml:3:7: traits.synth.lead[0]: unknown trait 'Sett', did you mean 'Set'?")
+     "a.yaml:3:7: traits.synth.lead[0]: unknown trait 'Sett'; did you mean 'Set'?")
 TEXT("an unknown property", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gian: 1 }\n", INVIVO_E_PROPERTY,
-     "a.yaml:3:14: traits.synth.lead[0].Set.gian: voice has no property 'gian', did you mean 'gain'?")
+     "a.yaml:3:14: traits.synth.lead[0].Set.gian: voice has no property 'gian'; did you mean 'gain'?")
 TEXT("a read-only property", "a.yaml", "traits:\n  synth.lead:\n    - Set: { seen: 1 }\n", INVIVO_E_READ_ONLY,
      "a.yaml:3:14: traits.synth.lead[0].Set.seen: voice.seen cannot be set: it is read only")
 TEXT("an unknown target", "a.yaml", "traits:\n  synth.laed:\n    - Set: { gain: 1 }\n", INVIVO_E_SPEC,
-     "a.yaml:2:3: traits.synth.laed: no target has the key 'synth.laed', did you mean 'synth.lead'?" LATER)
+     "a.yaml:2:3: traits.synth.laed: no target has the key 'synth.laed'; did you mean 'synth.lead'?" LATER)
 TEXT("a target of the wrong type", "a.yaml", "traits:\n  synth.stage:\n    - Set: { gain: 0.5 }\n", INVIVO_E_PROPERTY,
      "a.yaml:3:14: traits.synth.stage[0].Set.gain: stage has no property 'gain'")
 TEXT("a text for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: loud }\n", INVIVO_E_TYPE,
-     "a.yaml:3:20: traits.synth.lead[0].Set.gain: expected a number, got the text 'loud'")
+     "a.yaml:3:20: traits.synth.lead[0].Set.gain: expected a number, got the string 'loud'")
 TEXT("a number for a text", "a.yaml", "traits:\n  synth.lead:\n    - Set: { label: 5 }\n", INVIVO_E_TYPE,
      "a.yaml:3:21: traits.synth.lead[0].Set.label: 5 (a whole number) is not a string; in a document, write it in quotes")
 TEXT("a number for a bool", "a.yaml", "traits:\n  synth.lead:\n    - Set: { mute: 1 }\n", INVIVO_E_TYPE,
      "a.yaml:3:20: traits.synth.lead[0].Set.mute: 1 (a whole number) is not a bool")
 TEXT("yes is a text", "a.yaml", "traits:\n  synth.lead:\n    - Set: { mute: yes }\n", INVIVO_E_TYPE,
-     "a.yaml:3:20: traits.synth.lead[0].Set.mute: expected true or false, got the text 'yes'")
+     "a.yaml:3:20: traits.synth.lead[0].Set.mute: expected true or false, got the string 'yes'")
 TEXT("a list for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: [1] }\n", INVIVO_E_TYPE,
      "a.yaml:3:20: traits.synth.lead[0].Set.gain: [1] (a list) is not a number")
 TEXT("null for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: }\n", INVIVO_E_NULL,
@@ -90,10 +90,10 @@ TEXT("a fraction into an integer", "a.yaml", "traits:\n  synth.lead:\n    - Set:
 TEXT("a text too long for its field", "a.yaml", "traits:\n  synth.lead:\n    - Set: { label: 0123456789abcdefg }\n", INVIVO_E_RANGE,
      "a.yaml:3:21: traits.synth.lead[0].Set.label: a text of 17 bytes is too long: there is room for 15")
 TEXT("no such choice", "a.yaml", "traits:\n  synth.lead:\n    - Set: { wave: sqare }\n", INVIVO_E_RANGE,
-     "a.yaml:3:20: traits.synth.lead[0].Set.wave: 'sqare' is not one of sine, saw, square, did you mean 'square'?")
+     "a.yaml:3:20: traits.synth.lead[0].Set.wave: 'sqare' is not one of sine, saw, square; did you mean 'square'?")
 
 TEXT("a place after a BOM", "a.yaml", BOM "{ trait: {} }\n", INVIVO_E_SPEC,
-     "a.yaml:1:3: unknown key 'trait', did you mean 'traits'?")
+     "a.yaml:1:3: unknown key 'trait'; did you mean 'traits'?")
 TEXT("a place after CRLF", "a.yaml", "traits:\r\n  synth.lead:\r\n    - Set: { gain: 9 }\r\n", INVIVO_E_RANGE,
      "a.yaml:3:20: traits.synth.lead[0].Set.gain: 9 is outside 0...2")
 TEXT("a place after non-ASCII", "a.yaml", "traits:\n  synth.lead:\n    - Set: { label: \"\xc3\xa9\xf0\x9f\x8e\xb9\", gain: 9 }\n", INVIVO_E_RANGE,

@@ -131,7 +131,7 @@ static void the_first_option_that_fits_the_configuration_is_taken(void) {
     says("config: { s: { wave: other.sine } }");
     CHECK_TEXT(is("s.wave"), "other.sine");
     expects_error(tries("config: { s: { wave: sien } }", E), INVIVO_E_NOT_FOUND,
-                  "a.yaml:1:22: s.wave: the chooser names the definition 'sien', which is not there, did you mean 'sine'? (needed by s.holder)");
+                  "a.yaml:1:22: s.wave: the chooser names the definition 'sien', which is not there; did you mean 'sine'? (needed by s.holder)");
     expects_error(tries("config: { s: { wave: [1] } }", E), INVIVO_E_RANGE,
                   "a.yaml:1:22: s.wave: no option is for [1]; there are options for 'saw', 3, null, the name of a definition, "
                   "'sine' (needed by s.holder)");
@@ -245,7 +245,7 @@ static void errors_of_a_choice_are_reported_at_activation(void) {
     open_runtime();
     define("s.part", part_type, 0, NULL, 0);
     expects_error(choose("s.choice", &chooser, one, 2, E), INVIVO_E_NOT_FOUND,
-                  "host.c:3: s.choice: option 1 needs 's.prat', which is not defined, did you mean 's.part'?");
+                  "host.c:3: s.choice: option 1 needs 's.prat', which is not defined; did you mean 's.part'?");
     expects_error(choose("s.choice", &missing, one, 1, E), INVIVO_E_NOT_CONFIGURED, NULL);
     expects_error(choose("s.choice", &chooser, self, 1, E), INVIVO_E_CYCLE, NULL);
     expects_error(choose("s.choice", &chooser, constant, 1, E), INVIVO_E_ARGUMENT,

@@ -170,7 +170,7 @@ static void garbage_is_refused(void) {
     refuses("milliseconds", "1.5 ms", INVIVO_E_RANGE, "milliseconds: 1.5 is not a whole number");
     refuses("packed", "#12345", INVIVO_E_CONVERSION, "packed: expected a colour such as '#f80' or '#ff8800cc' at character 7 of '#12345'");
     refuses("packed", "rde", INVIVO_E_CONVERSION,
-            "packed: expected a color such as '#ff8800', '#ff8800cc' or 'red' at character 1 of 'rde', did you mean 'red'?");
+            "packed: expected a color such as '#ff8800', '#ff8800cc' or 'red' at character 1 of 'rde'; did you mean 'red'?");
     refuses("tint", "#12345678", INVIVO_E_CONVERSION, "tint: '#12345678' has an alpha, and 'tint' has none: write '#rrggbb'");
     refuses("frame", "640", INVIVO_E_CONVERSION, "frame: expected a size such as '640 x 480' at character 4 of '640'");
     refuses("frame", "640 x 480 x 3", INVIVO_E_CONVERSION,
@@ -179,11 +179,11 @@ static void garbage_is_refused(void) {
     refuses("frame", "640 by 480", INVIVO_E_CONVERSION, "frame: expected a size such as '640 x 480' at character 5 of '640 by 480'");
     refuses("place", "1 2", INVIVO_E_CONVERSION, "place: expected a point such as '10, 20' at character 3 of '1 2'");
     refuses("place", "1,", INVIVO_E_CONVERSION, "place: expected a point such as '10, 20' at character 3 of '1,'");
-    refuses("mode", "dm", INVIVO_E_RANGE, "mode: 'dm' is not one of off, dim, full, did you mean 'dim'?");
+    refuses("mode", "dm", INVIVO_E_RANGE, "mode: 'dm' is not one of off, dim, full; did you mean 'dim'?");
     refuses("on", "yes", INVIVO_E_CONVERSION, "on: expected 'true' or 'false' at character 1 of 'yes'");
     refuses("key", "AQI", INVIVO_E_CONVERSION, "key: 'AQI' is not base64, as in 'AQID': it ends with 0 '=' instead of 1");
-    refuses("nam", "x", INVIVO_E_PROPERTY, "nam: Lamp has no property 'nam', did you mean 'name'?");
-    refuses("frame.widht", "1", INVIVO_E_PROPERTY, "frame.widht: 'frame' has no field 'widht', did you mean 'width'?");
+    refuses("nam", "x", INVIVO_E_PROPERTY, "nam: Lamp has no property 'nam'; did you mean 'name'?");
+    refuses("frame.widht", "1", INVIVO_E_PROPERTY, "frame.widht: 'frame' has no field 'widht'; did you mean 'width'?");
     invivo_value value = invivo_string("x"), text;
     expects_error(invivo_property_text(type, "gain", &value, &text, E), INVIVO_E_TYPE, "gain: 'x' (a string) is not a number");
     CHECK_EQUAL(text.kind, INVIVO_KIND_NULL);
@@ -300,11 +300,11 @@ static void spec_files_use_codecs(void) {
     expects_error(set_traits("[ Set: { gain: loud } ]"), INVIVO_E_CONVERSION,
                   "a.yaml:1:37: traits.room.desk[0].Set.gain: expected a factor such as 0.5 or '-6 dB' at character 1 of 'loud'");
     expects_error(set_traits("[ Scale: { gain: loud } ]"), INVIVO_E_TYPE,
-                  "a.yaml:1:39: traits.room.desk[0].Scale.gain: expected a factor, such as 0.5, '50 %' or '-6 dB', found the text 'loud'");
+                  "a.yaml:1:39: traits.room.desk[0].Scale.gain: expected a factor, such as 0.5, '50 %' or '-6 dB', found the string 'loud'");
     expects_error(set_traits("[ Offset: { gain: 6 dB } ]"), INVIVO_E_TYPE,
-                  "a.yaml:1:40: traits.room.desk[0].Offset.gain: expected a finite number, found the text '6 dB'");
+                  "a.yaml:1:40: traits.room.desk[0].Offset.gain: expected a finite number, found the string '6 dB'");
     expects_error(set_traits("[ Set: { frame: { width: 1 x 2 } } ]"), INVIVO_E_TYPE,
-                  "a.yaml:1:47: traits.room.desk[0].Set.frame.width: expected a number, got the text '1 x 2'");
+                  "a.yaml:1:47: traits.room.desk[0].Set.frame.width: expected a number, got the string '1 x 2'");
     CHECK_EQUAL(lamp->seconds, 3.25);
     end();
 }
@@ -332,7 +332,7 @@ static void fields_of_traits_have_codecs(void) {
     CHECK_EQUAL(own()->packed, 0x00ff00ffu);
     expects_error(set_traits("[ Glow: { color: limr } ]"), INVIVO_E_CONVERSION,
                   "a.yaml:1:39: traits.room.desk[0].Glow.color: expected a color such as '#ff8800', '#ff8800cc' or 'red' at character 1 "
-                  "of 'limr', did you mean 'lime'?");
+                  "of 'limr'; did you mean 'lime'?");
     end();
 }
 

@@ -161,7 +161,7 @@ static void scopes_are_declared_by_name(void) {
     CHECK(given[0].as.object.bits == given[1].as.object.bits && given[2].as.object.bits != given[3].as.object.bits);
     drop(first);
     end();
-    refused(MODULES "  a.x: { type: Part, scope: requst }\n", "app.yaml:3:29: components.a.x.scope: no scope 'requst' is registered, did you mean 'request'?");
+    refused(MODULES "  a.x: { type: Part, scope: requst }\n", "app.yaml:3:29: components.a.x.scope: no scope 'requst' is registered; did you mean 'request'?");
 }
 
 static void lookup_rules_are_declared(void) {

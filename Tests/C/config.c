@@ -197,7 +197,7 @@ static void documents_with_other_kinds_are_refused_with_their_locations(void) {
     expects_error(says("a.yaml", "config:\n", E), INVIVO_E_SPEC,
                   "a.yaml:1:8: config: expected a map of assemblies and their values, found nothing; write {} if nothing is configured");
     expects_error(says("a.yaml", "config: {}\nconfigs: {}\n", E), INVIVO_E_SPEC,
-                  "a.yaml:2:1: unknown key 'configs', did you mean 'config'?");
+                  "a.yaml:2:1: unknown key 'configs'; did you mean 'config'?");
     expects_error(says("a.yaml", "config: { a..b: 1 }", E), INVIVO_E_SPEC, NULL);
     expects_error(says("a.yaml", "config:\n  a: { b: 1 }\n  a.b: 2\n", E), INVIVO_E_SPEC,
                   "a.yaml:3:3: config.a.b: it is set twice: as a key, and as part of another key");
@@ -216,7 +216,7 @@ static void documents_with_other_kinds_are_refused_with_their_locations(void) {
     CHECK_EQUAL(invivo_error_line(error), 2);
     CHECK_EQUAL(invivo_error_column(error), 2);
     CHECK_EQUAL(invivo_error_count(error), 1);
-    CHECK_TEXT(invivo_error_message(error), "unknown key 'confgi', did you mean 'config'?");
+    CHECK_TEXT(invivo_error_message(error), "unknown key 'confgi'; did you mean 'config'?");
     invivo_error_release(error);
     error = NULL;
     CHECK_EQUAL(says("a.json", "config: {}", &error), INVIVO_E_SYNTAX);
@@ -298,7 +298,7 @@ static void missing_configuration_is_reported_with_its_dependents_and_the_search
     OK(says("a.yaml", "config: { synth: { voicse: 8 }, voices: 3 }", E));
     expects_error(define("synth.lead", 0, &voices, 1, NULL, 0, E), INVIVO_E_NOT_CONFIGURED,
                   "host.c:7: synth.lead: initializer parameter 'count' needs the configuration 'voices', which is not set: "
-                  "looked for 'synth.voices', then 'global.voices', did you mean 'synth.voicse'?");
+                  "looked for 'synth.voices', then 'global.voices'; did you mean 'synth.voicse'?");
     expects_error(define("bass.low", 0, &voices, 1, NULL, 0, E), INVIVO_E_NOT_CONFIGURED,
                   "host.c:7: bass.low: initializer parameter 'count' needs the configuration 'voices', which is not set: "
                   "looked for 'bass.voices', then 'global.voices'; '/voices' is there, in no assembly: ask for it so, or put it under 'global'");
@@ -459,7 +459,7 @@ static void values_are_made_to_fit_and_errors_have_the_place_of_the_document(voi
                        "  synth.none: [Set: { a: 1 }]\n", E), INVIVO_E_CONVERSION,
                   "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number of Hz, as in "
                   "1200 or '1.2 kHz' at character 1 of 'loud'\n"
-                  "a.yaml:4:20: traits.synth.a[0].Set.smal: Voice has no property 'smal', did you mean 'small'?\n"
+                  "a.yaml:4:20: traits.synth.a[0].Set.smal: Voice has no property 'smal'; did you mean 'small'?\n"
                   "a.yaml:5:3: traits.synth.none: no target has the key 'synth.none'" LATER);
     CHECK_EQUAL(get("synth.a", &object)->small, 7), let_go(object);
     close_runtime();

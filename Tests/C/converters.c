@@ -142,7 +142,7 @@ static void texts_are_read_exactly_or_refused_with_the_place_in_them(void) {
         invivo_value_clear(&value);
     }
     expects_error(invivo_convert(runtime, "colur", "x", 1, &value, E), INVIVO_E_NOT_FOUND,
-                  "colur: there is no converter 'colur', did you mean 'colour'?");
+                  "colur: there is no converter 'colur'; did you mean 'colour'?");
     close_runtime();
 }
 
@@ -180,7 +180,10 @@ static void a_converter_of_the_host_reads_targets_of_its_type(void) {
                   "host.c:9: room.lamp: initializer parameter 'colour': a colour has a name of three letters at least");
     by_text.reference = "Colur";
     expects_error(define(&by_text, NULL, E), INVIVO_E_NOT_FOUND,
-                  "host.c:9: room.lamp: initializer parameter 'colour': there is no converter 'Colur', did you mean 'Colour'?; there are "
+                  "host.c:9: room.lamp: initializer parameter 'colour': there is no converter 'Colur'; did you mean 'Colour'?");
+    by_text.reference = "weight";
+    expects_error(define(&by_text, NULL, E), INVIVO_E_NOT_FOUND,
+                  "host.c:9: room.lamp: initializer parameter 'colour': there is no converter 'weight'; there are "
                   "Colour, base64, bool, bytes, colour, duration, number, path, url");
     /* A constant is not converted. */
     expects_error(define(&by_value, NULL, E), INVIVO_E_TYPE, NULL);

@@ -153,9 +153,9 @@ static void traits_are_chosen_by_key_and_document(void) {
     traits_are("synth.lead", "c.yaml", INVIVO_FORMAT_JSON,
                "{\"traits\":{\"synth.lead\":[{\"Set\":{\"gain\":2}},{\"type\":\"Scale\",\"gain\":0.5}]}}");
     expects_error(invivo_traits_text(runtime, NULL, "d.yaml", INVIVO_FORMAT_YAML, &text, E), INVIVO_E_NOT_FOUND,
-                  "d.yaml: there is no live document 'd.yaml', did you mean 'c.yaml'?");
+                  "d.yaml: there is no live document 'd.yaml'; did you mean 'c.yaml'?");
     expects_error(invivo_document_text(runtime, "a.yaml", INVIVO_FORMAT_YAML, &text, E), INVIVO_E_NOT_FOUND,
-                  "a.yaml: there is no live document 'a.yaml', did you mean 'c.yaml'?");
+                  "a.yaml: there is no live document 'a.yaml'; did you mean 'c.yaml'?");
     expects_error(invivo_document_text(runtime, "c.yaml", 2, &text, E), INVIVO_E_ARGUMENT,
                   "the format 2 is unknown; expected a constant INVIVO_FORMAT_...");
     end();
@@ -172,7 +172,7 @@ static void the_form_of_the_traits_library_is_read(void) {
     expects_error(says("a.json", "{\"specs\": {}, \"traits\": {}}", E), INVIVO_E_SPEC,
                   "a.json:1:15: 'traits' and 'specs' are the same key: give one of them");
     expects_error(says("a.json", "{\"specs\": {\"synth.lead\": [{\"type\": \"Sett\", \"gain\": 3}]}}", E), INVIVO_E_SPEC,
-                  "a.json:1:36: specs.synth.lead[0]: unknown trait 'Sett', did you mean 'Set'?");
+                  "a.json:1:36: specs.synth.lead[0]: unknown trait 'Sett'; did you mean 'Set'?");
     expects_error(says("a.json", "{\"specs\": {\"synth.lead\": [{\"gain\": 3, \"steps\": 1}]}}", E), INVIVO_E_SPEC,
                   "a.json:1:39: specs.synth.lead[0]: expected one trait such as 'Set: { gain: 0.5 }', found the keys 'gain', 'steps'; begin "
                   "each trait with '- ', or give its name by 'type:'");

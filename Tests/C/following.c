@@ -208,7 +208,7 @@ static void candidates_need_two_methods_and_a_list(void) {
                   "m.mixer: properties[0]: added and removed are given together, and only for a list of all objects of a type");
     wrong[0].removed = "remvoe";
     expects_error(invivo_define(runtime, DEFINITION("m.mixer", SINGLETON, mixer_type, .properties = wrong, .property_count = 1), NULL, E), INVIVO_E_METHOD,
-                  "m.mixer: Mixer has no method 'remvoe', did you mean 'remove'?");
+                  "m.mixer: Mixer has no method 'remvoe'; did you mean 'remove'?");
     end();
 }
 

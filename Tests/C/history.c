@@ -340,7 +340,7 @@ static void a_mark_keeps_a_generation(void) {
     CHECK_EQUAL(number_of("k.c"), -1);
     OK(invivo_unmark(runtime, "other", E));
     expects_error(invivo_unmark(runtime, "other", E), INVIVO_E_NOT_FOUND, "no generation is marked 'other'");
-    expects_error(invivo_marked(runtime, "gold", &number, E), INVIVO_E_NOT_FOUND, "no generation is marked 'gold', did you mean 'good'?");
+    expects_error(invivo_marked(runtime, "gold", &number, E), INVIVO_E_NOT_FOUND, "no generation is marked 'gold'; did you mean 'good'?");
     expects_error(invivo_mark(runtime, "", NULL, E), INVIVO_E_ARGUMENT, "a mark needs a name");
     OK(invivo_unmark(runtime, "good", E));
     CHECK_TEXT(kept(), "23");

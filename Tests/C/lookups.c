@@ -19,7 +19,7 @@ static void types_are_looked_up(void) {
     other = resolve("a.one");
     CHECK(object.bits == other.bits);
     drop(object), drop(other);
-    static const char *const wrong[][2] = {{"", "no definition has the key ''"}, {"a.oen", "a.oen: no definition has the key 'a.oen', did you mean 'a.one'?"}};
+    static const char *const wrong[][2] = {{"", "no definition has the key ''"}, {"a.oen", "a.oen: no definition has the key 'a.oen'; did you mean 'a.one'?"}};
     for (int i = 0; i < 2; i++) {
         invivo_error *error = NULL;
         CHECK_EQUAL(invivo_resolve_name(runtime, wrong[i][0], &object, &error), INVIVO_E_NOT_FOUND);
@@ -31,7 +31,7 @@ static void types_are_looked_up(void) {
         invivo_error_release(error);
     }
     expects_error(by_type("Thing", NULL, INVIVO_LOOKUP_EXACT, &object), INVIVO_E_NOT_FOUND, NULL);
-    expects_error(by_type("Thingy", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Thingy: no definition creates a 'Thingy', did you mean 'Thing'?");
+    expects_error(by_type("Thingy", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Thingy: no definition creates a 'Thingy'; did you mean 'Thing'?");
     DEFINE("a.two", LAZY_SINGLETON);
     DEFINE("a.base", LAZY_SINGLETON, .flags = INVIVO_DEFINITION_ABSTRACT);
     DEFINE("a.hidden", LAZY_SINGLETON, .flags = INVIVO_DEFINITION_HIDDEN_CLASS | INVIVO_DEFINITION_HIDDEN_INTERFACE);

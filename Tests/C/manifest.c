@@ -240,7 +240,7 @@ static void a_component_is_notified_of_candidates(void) {
             "app.yaml:3:46: components.a.x.properties.thing: 'added' needs 'removed' beside it\n");
     refused("modules: { notes: notes.py }\ncomponents:\n"
             "  a.x: { type: Plugged, properties: { thing: { $all: Loud, added: plug, removed: unplg } } }\n",
-            "app.yaml:3:3: a.x: Plugged has no method 'unplg', did you mean 'unplug'?\n");
+            "app.yaml:3:3: a.x: Plugged has no method 'unplg'; did you mean 'unplug'?\n");
 }
 
 /* The object of a key. */
@@ -270,7 +270,7 @@ static void a_component_declares_how_it_follows_changes(void) {
     CHECK_EQUAL(object_of("a.busy"), busy);
     OK(invivo_app_close(app, E));
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, on_change: keeps }\n",
-            "app.yaml:3:33: components.a.x.on_change: expected 'follow', 'keep', 'rebuild' or 'refuse', found the text 'keeps'\n");
+            "app.yaml:3:33: components.a.x.on_change: expected 'follow', 'keep', 'rebuild' or 'refuse', found the string 'keeps'\n");
     refused("modules: { notes: notes.py }\ncomponents:\n  a.y: { type: Loud }\n  a.x: { type: Note, init: [[{ $key: a.y, on_change: keep }]] }\n",
             "app.yaml:4:30: components.a.x.init[0][0]: on_change is for an injection as a whole, not for an item of it: write it at "
             "the outer one\n");
@@ -305,10 +305,10 @@ static void a_component_may_be_inline(void) {
     OK(invivo_app_close(app, E));
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, properties: { thing: { $new: { type: Nota, init: [1] } } } }\n"
             "  a.y: { type: Note, init: [{ $new: { type: Note, inti: [1] } }, { $new: 5 }] }\n",
-            "app.yaml:4:51: components.a.y.init[0].$new: unknown key 'inti', did you mean 'init'?\n"
+            "app.yaml:4:51: components.a.y.init[0].$new: unknown key 'inti'; did you mean 'init'?\n"
             "app.yaml:4:74: components.a.y.init[1].$new: expected a map such as '{ type: Oscillator }', found the integer 5\n");
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, properties: { thing: { $new: { type: Nota, init: [1] } } } }\n",
-            "app.yaml:3:59: components.a.x.properties.thing.$new: no type 'Nota' is registered, did you mean 'Note'?\n");
+            "app.yaml:3:59: components.a.x.properties.thing.$new: no type 'Nota' is registered; did you mean 'Note'?\n");
 }
 
 static void a_component_refers_weakly_to_others(void) {
@@ -359,14 +359,14 @@ static void components_decorate_others(void) {
     OK(invivo_app_close(app, E));
     refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.maker: { type: Note }\ndecorators:\n  x: { component: a.makr }\n"
             "  y: { component: a.maker, method: mak }\n",
-            "app.yaml:6:3: a.makr: the processor 'x' needs 'a.makr', which is not defined, did you mean 'a.maker'?\n"
-            "app.yaml:7:3: a.maker: the processor 'y' calls a method of 'a.maker': Note has no method 'mak', did you mean 'make'?\n");
+            "app.yaml:6:3: a.makr: the processor 'x' needs 'a.makr', which is not defined; did you mean 'a.maker'?\n"
+            "app.yaml:7:3: a.maker: the processor 'y' calls a method of 'a.maker': Note has no method 'mak'; did you mean 'make'?\n");
     refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\ndecorators:\n  x: { component: a.one, key: a.on }\n",
-            "app.yaml:5:3: a.on: the processor 'x': no definition has the key 'a.on', did you mean 'a.one'?\n");
+            "app.yaml:5:3: a.on: the processor 'x': no definition has the key 'a.on'; did you mean 'a.one'?\n");
     refused("decorators:\n  x: { method: make }\n  y: { component: a.one, priority: high, tpye: Note }\n",
             "app.yaml:2:3: decorators.x: the key 'component' is missing; it names the component that decorates\n"
-            "app.yaml:3:36: decorators.y.priority: expected a priority such as 10, found the text 'high'\n"
-            "app.yaml:3:42: decorators.y: unknown key 'tpye', did you mean 'type'?\n");
+            "app.yaml:3:36: decorators.y.priority: expected a priority such as 10, found the string 'high'\n"
+            "app.yaml:3:42: decorators.y: unknown key 'tpye'; did you mean 'type'?\n");
 }
 
 static void a_start_reports_errors_of_components_and_traits(void) {
@@ -390,25 +390,25 @@ static void errors_have_their_locations(void) {
     refused("components:\n  config.x: { type: Note }\n  a.x: { type: Note, init: [{ $confg: x }, { $path: y }, { $type: T, optinal: true }, { $argument: -1 }] }\n"
             "  a.y: { choose: 1 }\n  a.z: { type: Note, rank: high, hidden: maybe, methods: [{ a: 1, b: 2 }], parameters: [{ nam: x }] }\n",
             "app.yaml:2:3: components.config.x: the assembly name 'config' is taken: '$config.x' is a value of the configuration\n"
-            "app.yaml:3:31: components.a.x.init[0]: unknown form '$confg', did you mean '$config'?; write '$$confg' for a key that "
+            "app.yaml:3:31: components.a.x.init[0]: unknown form '$confg'; did you mean '$config'?; write '$$confg' for a key that "
             "begins with a dollar sign\n"
             "app.yaml:3:44: components.a.x.init[1]: the key 'of' is missing; it says whose property it is\n"
-            "app.yaml:3:70: components.a.x.init[2]: unknown key 'optinal' beside '$type', did you mean 'optional'?\n"
+            "app.yaml:3:70: components.a.x.init[2]: unknown key 'optinal' beside '$type'; did you mean 'optional'?\n"
             "app.yaml:3:100: components.a.x.init[3].$argument: expected the number of a runtime argument, from 0, found the integer -1\n"
             "app.yaml:4:18: components.a.y.choose: a choice needs 'options'\n"
-            "app.yaml:5:28: components.a.z.rank: expected a rank such as 10, found the text 'high'\n"
-            "app.yaml:5:42: components.a.z.hidden: expected true, false, 'class' or 'interface', found the text 'maybe'\n"
+            "app.yaml:5:28: components.a.z.rank: expected a rank such as 10, found the string 'high'\n"
+            "app.yaml:5:42: components.a.z.hidden: expected true, false, 'class' or 'interface', found the string 'maybe'\n"
             "app.yaml:5:59: components.a.z.methods[0]: expected the name of a method, or one with its arguments such as 'play: [60]', "
             "found a map\n"
             "app.yaml:5:89: components.a.z.parameters[0]: the key 'name' is missing\n"
-            "app.yaml:5:91: components.a.z.parameters[0]: unknown key 'nam', did you mean 'name'?\n");
+            "app.yaml:5:91: components.a.z.parameters[0]: unknown key 'nam'; did you mean 'name'?\n");
     /* Beside an unknown type, all independent errors are reported. */
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Nota }\n  a.child: { parent: a.x }\n  a.y: { alias: a.z }\n"
             "  a.v: { parent: a.w }\n  a.c: { choose: level, options: [{ when: level, use: $a.k }] }\n  a.n: { type: Note, init: [$config.none] }\n",
-            "app.yaml:3:16: components.a.x: no type 'Nota' is registered, did you mean 'Note'?\n"
-            "app.yaml:5:3: a.y: the alias needs 'a.z', which is not defined, did you mean 'a.c'?\n"
-            "app.yaml:6:3: a.v: the parent 'a.w' is not defined, did you mean 'a.c'?\n"
-            "app.yaml:7:3: a.c: option 0 needs 'a.k', which is not defined, did you mean 'a.n'?\n"
+            "app.yaml:3:16: components.a.x: no type 'Nota' is registered; did you mean 'Note'?\n"
+            "app.yaml:5:3: a.y: the alias needs 'a.z', which is not defined; did you mean 'a.c'?\n"
+            "app.yaml:6:3: a.v: the parent 'a.w' is not defined; did you mean 'a.c'?\n"
+            "app.yaml:7:3: a.c: option 0 needs 'a.k', which is not defined; did you mean 'a.n'?\n"
             "app.yaml:8:3: a.n: initializer parameter 'a' needs the configuration 'none', which is not set: looked for 'a.none', then "
             "'global.none'\n");
 }
@@ -416,7 +416,7 @@ static void errors_have_their_locations(void) {
 /* A missing dollar sign is recognized first: the error has the value's source location and a suggestion. */
 static void a_missing_dollar_sign_is_an_error(void) {
     refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.keep: { type: Keep, init: [a.one] }\n",
-            "app.yaml:4:32: components.a.keep.init[0]: expected an object, got the text 'a.one', which is a key: write $a.one\n");
+            "app.yaml:4:32: components.a.keep.init[0]: expected an object, got the string 'a.one', which is a key: write $a.one\n");
     refused("modules: { notes: notes.py }\ncomponents:\n  a.one: { type: Note }\n  a.keep: { type: Keep, init: [a.on] }\n",
             "app.yaml:4:3: a.keep: initializer parameter 'a': expected an object of 'Note', got 'a.on' (a string): no converter is "
             "named 'Note', and an object is given by its key\n");

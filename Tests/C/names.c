@@ -312,7 +312,7 @@ static void the_nearest_name_by_letters_that_changed_places(void) {
     define("a.aloka", NULL, 1);
     define("a.clock", NULL, 2);
     expects_error(invivo_resolve_name(runtime, "a.clokc", &object, E), INVIVO_E_NOT_FOUND,
-                  "a.clokc: no definition has the key 'a.clokc', did you mean 'a.clock'?");
+                  "a.clokc: no definition has the key 'a.clokc'; did you mean 'a.clock'?");
     OK(invivo_runtime_close(runtime, E));
 }
 

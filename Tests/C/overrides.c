@@ -45,7 +45,7 @@ static void overrides_lie_on_each_other_and_go_in_any_order(void) {
     invivo_override lost;
     invivo_definition unknown = {.struct_size = sizeof unknown, .key = "a.kye", .type = node_type};
     expects_error(invivo_override_begin(runtime, &unknown, &lost, E), INVIVO_E_NOT_FOUND,
-                  "a.kye: no definition has the key 'a.kye', did you mean 'a.key'?");
+                  "a.kye: no definition has the key 'a.kye'; did you mean 'a.key'?");
     (void)override("a.key", 9); /* ends with the runtime */
     drop(keeps);
     end();

@@ -157,7 +157,7 @@ static void a_manifest_states_the_policy(void) {
         {"[t.yaml]", "t.yaml:1:33: traits.synth.lead[0].Set.gian"},
         {"[{ file: t.yaml, keep_going: yes }]", "app.yaml:3:37: specs[0].keep_going: expected true or false"},
         {"[{ keep_going: true }]", "app.yaml:3:9: specs[0]: the key 'file' is missing"},
-        {"[{ file: t.yaml, keepgoing: true }]", "app.yaml:3:25: specs[0]: unknown key 'keepgoing', did you mean 'keep_going'?"}};
+        {"[{ file: t.yaml, keepgoing: true }]", "app.yaml:3:25: specs[0]: unknown key 'keepgoing'; did you mean 'keep_going'?"}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         snprintf(text, sizeof text, "%sspecs: %s\n", head, given[i].specs);
         write_text("app.yaml", text);

@@ -179,7 +179,7 @@ static void pools_are_found_by_name_and_end(void) {
     CHECK(found.bits == things.bits);
     invivo_pool_options options = {.struct_size = sizeof options, .name = "things"};
     expects_error(invivo_pool_open(runtime, &options, &none, E), INVIVO_E_EXISTS, "a pool 'things' is open already");
-    expects_error(invivo_pool_find(runtime, "thinks", &none, E), INVIVO_E_NOT_FOUND, "no pool 'thinks' is open, did you mean 'things'?");
+    expects_error(invivo_pool_find(runtime, "thinks", &none, E), INVIVO_E_NOT_FOUND, "no pool 'thinks' is open; did you mean 'things'?");
     invivo_value key = invivo_int64(1);
     invivo_object object;
     expects_error(invivo_pool_get(things, &key, make_nothing, NULL, &object, E), INVIVO_E_HOST, NULL);

@@ -208,7 +208,7 @@ static void a_method_of_a_component_decorates(void) {
     describe();
     PROCESS("shells", .type = "Part", .component = "a.makr");
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND,
-                  "a.makr: the processor 'shells' needs 'a.makr', which is not defined, did you mean 'a.maker'?");
+                  "a.makr: the processor 'shells' needs 'a.makr', which is not defined; did you mean 'a.maker'?");
     /* It is a dependency of the processor, not of the decorated object. */
     describe();
     OK(invivo_changes_remove(changes, "a.maker", E));
@@ -222,7 +222,7 @@ static void a_method_of_a_component_decorates(void) {
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, NULL);
     describe();
     OK(invivo_changes_unprocess(changes, "shell", E));
-    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, "shell: no processor has the name 'shell', did you mean 'shells'?");
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, "shell: no processor has the name 'shell'; did you mean 'shells'?");
     end();
 }
 

@@ -215,6 +215,7 @@ static void values_of_a_failed_application_are_put_back_later(void) {
     invivo_error_release(error);
     CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.lead");
     CHECK(voices[0]->values[1] == 60 && voices[0]->values[2] == 60);
+    CHECK_EQUAL(calls, 2); /* each value once: the undo of the commit does not try again */
     fails_at = 0;
     commit_other();
     CHECK_TEXT(check_status_names(runtime, "unrestored"), "");

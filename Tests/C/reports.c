@@ -37,7 +37,7 @@ static void errors_in_a_struct_name_the_field(void) {
     begin(0);
     expects_error(say("traits:\n  a.t:\n    - Set: { gain: 3, where: { x: q, y: [1], w: 2 } }\n", E), INVIVO_E_RANGE,
                   "a.yaml:3:20: traits.a.t[0].Set.gain: 3 is outside 0...2\n"
-                  "a.yaml:3:35: traits.a.t[0].Set.where.x: expected a number, got the text 'q'\n"
+                  "a.yaml:3:35: traits.a.t[0].Set.where.x: expected a number, got the string 'q'\n"
                   "a.yaml:3:41: traits.a.t[0].Set.where.y: [1] (a list) is not a number\n"
                   "a.yaml:3:46: traits.a.t[0].Set.where.w: 'where' has no field 'w'; expected x, y");
     /* The long form has no level for the trait's name. */
@@ -74,7 +74,7 @@ static void a_property_is_set_once_under_every_name(void) {
 
 static void an_unknown_key_is_an_error_without_traits(void) {
     begin(0);
-    expects_error(say("traits: { a.tt: [] }", E), INVIVO_E_SPEC, "a.yaml:1:11: traits.a.tt: no target has the key 'a.tt', did you mean 'a.t'?" LATER);
+    expects_error(say("traits: { a.tt: [] }", E), INVIVO_E_SPEC, "a.yaml:1:11: traits.a.tt: no target has the key 'a.tt'; did you mean 'a.t'?" LATER);
     OK(say("traits: { a.t: [] }", E));
     end();
 }

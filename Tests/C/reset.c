@@ -140,7 +140,7 @@ static void a_key_alone_is_let_go_and_its_dependents_follow(void) {
     CHECK_TEXT(listener_last(heard)->changes, "");
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_reset(changes, "r.nevre", 0, E));
-    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, "r.nevre: no definition has the key 'r.nevre', did you mean 'r.never'?");
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND, "r.nevre: no definition has the key 'r.nevre'; did you mean 'r.never'?");
     OK(invivo_changes_open(runtime, &changes, E));
     expects_error(invivo_changes_reset(changes, "r.a", 8, E), INVIVO_E_ARGUMENT, NULL);
     expects_error(invivo_changes_reset_scope(changes, INVIVO_SCOPE_PROTOTYPE, E), INVIVO_E_ARGUMENT, NULL);

@@ -168,7 +168,7 @@ static void the_host_identifies_the_scope_instance(void) {
     CHECK_EQUAL(live, 2);
     OK(invivo_object_release(object));
     CHECK_EQUAL(live, 1);
-    expects_error(invivo_scope_end(runtime, "requests", 1, E), INVIVO_E_NOT_FOUND, "no scope 'requests' is registered, did you mean 'request'?");
+    expects_error(invivo_scope_end(runtime, "requests", 1, E), INVIVO_E_NOT_FOUND, "no scope 'requests' is registered; did you mean 'request'?");
     /* A change of the definition, in every scope instance. */
     int64_t before = at(1, key);
     key = define("r.one", type, INVIVO_SCOPE_HOST, "request");

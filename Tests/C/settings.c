@@ -174,8 +174,8 @@ static void all_errors_are_reported_with_their_locations(void) {
     const char *text = invivo_error_text(error);
     static const char *const parts[] = {
         "a.yaml:3:11: config.audio.rate: ",
-        "a.yaml:4:5: config.audio.voises: the settings 'Audio' have no field 'voises', did you mean 'voices'?",
-        "a.yaml:5:11: config.audio.wave: 'swa' is not one of sine, saw, did you mean 'saw'?",
+        "a.yaml:4:5: config.audio.voises: the settings 'Audio' have no field 'voises'; did you mean 'voices'?",
+        "a.yaml:5:11: config.audio.wave: 'swa' is not one of sine, saw; did you mean 'saw'?",
         "a.yaml:6:11: config.audio.loud: ",
         "a.yaml:7:11: config.audio.at.z: 'at' has no field 'z'; expected x, y",
         "a.yaml:3:5: config.audio.voices: the settings 'Audio' need 'voices', which is not set"};
@@ -226,12 +226,12 @@ static invivo_status create_parts(const invivo_section *section, void **out, voi
 }
 static void errors_in_parts_have_their_locations(void) {
     static const struct { const char *section, *errors; } fields_of_structs[] = {
-        {"{ edge: { form: { x: 1 } } }", "a.yaml:1:24: config.s.edge.form: 'edge' has no field 'form', did you mean 'from'?"},
+        {"{ edge: { form: { x: 1 } } }", "a.yaml:1:24: config.s.edge.form: 'edge' has no field 'form'; did you mean 'from'?"},
         {"{ edge: { to: { z: 1 } } }", "a.yaml:1:30: config.s.edge.to.z: 'to' has no field 'z'; expected x, y"},
         {"{ edge: { start: { z: 1, x: 2 } } }", "a.yaml:1:33: config.s.edge.start.z: 'from' has no field 'z'; expected x, y"},
         {"{ edge: { from: [1] } }", "a.yaml:1:30: config.s.edge.from: [1] (a list) is not a map of the fields x, y"},
         {"{ edge: { from: { x: [1] } } }", "a.yaml:1:35: config.s.edge.from.x: [1] (a list) is not a number"},
-        {"{ egde: 1 }", "a.yaml:1:16: config.s.egde: the settings 'Drawing' have no field 'egde', did you mean 'edge'?"},
+        {"{ egde: 1 }", "a.yaml:1:16: config.s.egde: the settings 'Drawing' have no field 'egde'; did you mean 'edge'?"},
         {"{ edge: { from: { a: 1 }, to: { b: 2 } } }",
          "a.yaml:1:32: config.s.edge.from.a: 'from' has no field 'a'; expected x, y\n"
          "a.yaml:1:46: config.s.edge.to.b: 'to' has no field 'b'; expected x, y"}};
@@ -410,7 +410,7 @@ static void a_binding_is_replaced_and_removed(void) {
     settings.path = "other";
     OK(invivo_settings_bind(runtime, &settings, E));
     expects_error(invivo_settings_unbind(runtime, "Audoi", E), INVIVO_E_NOT_FOUND,
-                  "Audoi: no binding of settings has the name 'Audoi', did you mean 'Audio'?");
+                  "Audoi: no binding of settings has the name 'Audoi'; did you mean 'Audio'?");
     end();
     CHECK_EQUAL(destroyed, 3);
 }

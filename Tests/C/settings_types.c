@@ -89,7 +89,7 @@ static void a_check_reads_the_sections(void) {
     invivo_app_options options = begin("settings: { audio: Audio }\n", "config:\n  audio: { voices: 99, raet: 1 }\n");
     FAILS(invivo_app_check(&options, 0, NULL, E), INVIVO_E_RANGE, "spec.yaml:2:20: config.audio.voices: ");
     FAILS(invivo_app_check(&options, 0, NULL, E), INVIVO_E_RANGE,
-                  "spec.yaml:2:24: config.audio.raet: the settings 'Audio' have no field 'raet', did you mean 'rate'?");
+                  "spec.yaml:2:24: config.audio.raet: the settings 'Audio' have no field 'raet'; did you mean 'rate'?");
     options = begin("settings: { audio: Audio }\n", "config: { audio: {} }\n");
     FAILS(invivo_app_check(&options, 0, NULL, E), INVIVO_E_NOT_CONFIGURED,
                   "spec.yaml:1:18: config.audio.voices: the settings 'Audio' need 'voices', which is not set");
@@ -111,9 +111,9 @@ static void other_errors_bring_no_errors_of_sections(void) {
 
 static void wrong_entries_are_reported(void) {
     static const struct { const char *manifest, *text; } wrong[] = {
-        {"settings: { audio: Adio }\n", "app.yaml:3:20: settings.audio: no module has a settings type 'Adio', did you mean 'Audio'?"},
+        {"settings: { audio: Adio }\n", "app.yaml:3:20: settings.audio: no module has a settings type 'Adio'; did you mean 'Audio'?"},
         {"settings: { audio: Sound }\n", "app.yaml:3:20: settings.audio: no module has a settings type 'Sound'; there are: Audio"},
-        {"settings: { audio: { typ: Audio } }\n", "app.yaml:3:22: settings.audio: unknown key 'typ', did you mean 'type'?"},
+        {"settings: { audio: { typ: Audio } }\n", "app.yaml:3:22: settings.audio: unknown key 'typ'; did you mean 'type'?"},
         {"settings: { audio: { name: left } }\n", "app.yaml:3:13: settings.audio: the key 'type' is missing; it has the name of a settings type"},
         {"settings: { audio: 5 }\n", "app.yaml:3:20: settings.audio: expected the name of a settings type"},
         {"settings: [Audio]\n", "app.yaml:3:11: settings: expected a map of sections and their types, found a list"},

@@ -286,7 +286,7 @@ static void an_edit_of_a_file_decides(void) {
     write_text("w.yaml.next", "wiring: { a.one: { alias: a.too } }\n");
     CHECK(rename("w.yaml.next", "w.yaml") == 0);
     listener_wait(heard, count + 2);
-    CHECK(strstr(listener_last(heard)->error, "w.yaml:1:27: wiring.a.one: no definition has the key 'a.too', did you mean 'a.two'?"));
+    CHECK(strstr(listener_last(heard)->error, "w.yaml:1:27: wiring.a.one: no definition has the key 'a.too'; did you mean 'a.two'?"));
     CHECK_EQUAL(number_of("a.one"), 2);
     end();
 }
@@ -307,7 +307,7 @@ static void a_check_of_a_manifest_includes_decisions(void) {
                            "specs: [w.yaml]\n");
     write_text("w.yaml", "wiring: { a.oen: { alias: a.two } }\n");
     expects_error(invivo_app_check(&options, 0, NULL, E), INVIVO_E_NOT_FOUND,
-                  "w.yaml:1:27: wiring.a.oen: no definition has the key 'a.oen', did you mean 'a.one'?" LATER);
+                  "w.yaml:1:27: wiring.a.oen: no definition has the key 'a.oen'; did you mean 'a.one'?" LATER);
     write_text("w.yaml", "wiring: { a.one: { alias: a.two } }\n");
     if (OK(invivo_app_check(&options, INVIVO_GRAPH_JSON, &drawing, E))) {
         CHECK(strstr(drawing.as.string.data, "\"file\": \"w.yaml\", \"line\": 1, \"column\": 27, \"wired\": true"));

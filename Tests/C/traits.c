@@ -371,9 +371,9 @@ static void former_names_units_enumerations_and_structs(void) {
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { where: { x: 1, z: 1 } }\n", E), INVIVO_E_PROPERTY,
                   "a.yaml:3:29: traits.synth.lead[0].Set.where.z: 'where' has no field 'z'; expected x, y");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { cutoff: 1.2 kHzz }\n", E), INVIVO_E_TYPE,
-                  "a.yaml:3:22: traits.synth.lead[0].Set.cutoff: expected a number of Hz, as in 1200 or '1.2 kHz', got the text '1.2 kHzz'");
+                  "a.yaml:3:22: traits.synth.lead[0].Set.cutoff: expected a number of Hz, as in 1200 or '1.2 kHz', got the string '1.2 kHzz'");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { cutoff: 3 m }\n", E), INVIVO_E_TYPE,
-                  "a.yaml:3:22: traits.synth.lead[0].Set.cutoff: expected a number of Hz, as in 1200 or '1.2 kHz', got the text '3 m'");
+                  "a.yaml:3:22: traits.synth.lead[0].Set.cutoff: expected a number of Hz, as in 1200 or '1.2 kHz', got the string '3 m'");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { cutoff: 30 kHz }\n", E), INVIVO_E_RANGE,
                   "a.yaml:3:22: traits.synth.lead[0].Set.cutoff: 30000 is outside 20...20000 Hz");
     CHECK_EQUAL(self->where.x, 3);

@@ -133,7 +133,7 @@ static void all_errors_of_a_tree_are_reported_before_the_injection(void) {
     at(a)->wants = "a.viw", at(a1)->wants = "a.plain";
     trace[0] = 0;
     expects_error(invivo_inject_tree(root, NULL, E), INVIVO_E_NOT_FOUND,
-                  "a.viw: the object at 'root.0': no definition has the key 'a.viw', did you mean 'a.view'?\n"
+                  "a.viw: the object at 'root.0': no definition has the key 'a.viw'; did you mean 'a.view'?\n"
                   "a.plain: the object at 'root.0.0': 'a.plain' injects into a 'Plain', the object is a 'View'\n"
                   "Strange: the object at 'root.1.0': no definition creates a 'Strange', so nothing can be injected\n"
                   "root.1.0.0: the object at 'root.1.0.0' is in the tree at 'root' too");

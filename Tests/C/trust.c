@@ -141,6 +141,26 @@ static void loading_that_takes_too_long_is_abandoned(void) {
     free(text);
 }
 
+static void an_error_about_many_documents_names_the_first_ones(void) {
+    enum { COUNT = 200 };
+    invivo_runtime_options options;
+    invivo_changes changes;
+    char *text = settings(1000);
+    invivo_runtime_options_init(&options);
+    options.load_timeout_ms = 1;
+    invivo_runtime runtime = open_with(&options);
+    OK(invivo_changes_open(runtime, &changes, E));
+    for (int i = 0; i < COUNT; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d.yaml", i);
+        OK(invivo_changes_document(changes, name, text, strlen(text), E));
+    }
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_TIMEOUT,
+                  "200 documents (0.yaml, 1.yaml and 198 others): loading takes too long and is abandoned; load_timeout_ms permits more");
+    OK(invivo_runtime_close(runtime, E));
+    free(text);
+}
+
 static void *loads(void *runtime) {
     char *text = settings(24000);
     invivo_status status;
@@ -202,7 +222,7 @@ static void a_check_without_modules_runs_nothing(void) {
     invivo_error *error = NULL;
     CHECK(invivo_app_check(&options, 0, NULL, &error) != INVIVO_OK);
     CHECK_EQUAL(invivo_error_count(error), 2);
-    CHECK(error && strstr(invivo_error_text(error), "deep.yaml:2:25: wiring.a.b.scope: unknown scope 'singelton', did you mean 'singleton'?"));
+    CHECK(error && strstr(invivo_error_text(error), "deep.yaml:2:25: wiring.a.b.scope: unknown scope 'singelton'; did you mean 'singleton'?"));
     CHECK(error && strstr(invivo_error_text(error), "spec.yaml:1:22: include[1]: the file cannot be included: missing.yaml: no such file"));
     invivo_error_release(error);
     write_text("spec.yaml", "include: base.yaml\n");
@@ -253,6 +273,7 @@ int main(void) {
     RUN_TEST(errors_quote_little_of_a_document_or_nothing);
     RUN_TEST(names_of_entries_are_keys);
     RUN_TEST(loading_that_takes_too_long_is_abandoned);
+    RUN_TEST(an_error_about_many_documents_names_the_first_ones);
     RUN_TEST(close_abandons_loading);
     RUN_TEST(a_module_that_others_can_write_is_refused_or_warned_about);
     RUN_TEST(a_check_without_modules_runs_nothing);

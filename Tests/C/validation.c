@@ -117,14 +117,14 @@ static void all_errors_are_reported_at_once(void) {
     add("app.thread", 15, (invivo_definition){.type = confined_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON});
     invivo_error *error = NULL;
     CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
-    expect_at(error, "app.player", "wiring.missing", "app.main", 2, "'app.clok', which is not defined, did you mean 'app.clock'?");
+    expect_at(error, "app.player", "wiring.missing", "app.main", 2, "'app.clok', which is not defined; did you mean 'app.clock'?");
     expect_at(error, "app.type", "wiring.type", "", 4, "needs an object of type 'Thread', and 'app.clock' is of type 'Any'");
     expect_at(error, "app.arity", "wiring.arity", "", 5, "'Any' has no initializer parameter 'c'");
-    expect_at(error, "app.property", "wiring.unknown-property", "", 6, "no property 'aa', did you mean 'a'?");
+    expect_at(error, "app.property", "wiring.unknown-property", "", 6, "no property 'aa'; did you mean 'a'?");
     expect_at(error, "app.fixed", "wiring.read-only", "", 7, "read only");
     expect_at(error, "app.range", "wiring.type", "", 8, "the property 'number': 10 is outside 0...9");
     expect_at(error, "app.twice", "wiring.duplicate", "", 9, "the property 'a' is set twice");
-    expect_at(error, "app.method", "wiring.unknown-method", "", 10, "no method 'ad', did you mean 'add'?");
+    expect_at(error, "app.method", "wiring.unknown-method", "", 10, "no method 'ad'; did you mean 'add'?");
     expect_at(error, "app.wish", "wiring.ambiguous", "", 11, "several definitions create one");
     expect_at(error, "app.made", "wiring.arity", "", 12, "eager singleton");
     expect_at(error, "app.captor", "wiring.captive", "", 13, "app.captor -> app.between -> app.thread");
@@ -192,7 +192,7 @@ static void definitions_that_can_never_be_created_are_reported_with_their_depend
     expect(error, "app.few", "wiring.arity", "", "gives 0 arguments to app.voice(note: int64)");
     expect(error, "app.kind", "wiring.type", "", "argument 'note' of app.voice(note: int64): 'loud' (a string) is not a whole number");
     expect(error, "app.alias", "wiring.arity", "", "the alias gives 2 arguments to app.voice(note: int64)");
-    expect(error, "app.path", "wiring.unknown-property", "", "'numer', did you mean 'number'?");
+    expect(error, "app.path", "wiring.unknown-property", "", "'numer'; did you mean 'number'?");
     expect(error, "app.init", "wiring.arity", "", "takes 2 initializer arguments, got 4");
     expect(error, "app.child", "wiring.missing", "", "the parent 'app.chil' is not defined");
     expect(error, "app.choice", "wiring.description", "", "option 0 gives nothing"); /* besides other errors */

@@ -172,7 +172,7 @@ static void scopes_determine_number_and_time_of_builds(void) {
     expects_error(invivo_resolve_with(runtime, key, two, 2, &object, E), INVIVO_E_ARITY,
                   "a.prototype: 'a.prototype' declares no runtime arguments, got 2; declare them (parameters)");
     expects_error(invivo_resolve_name(runtime, "a.lasy", &object, E), INVIVO_E_NOT_FOUND,
-                  "a.lasy: no definition has the key 'a.lasy', did you mean 'a.lazy'?");
+                  "a.lasy: no definition has the key 'a.lasy'; did you mean 'a.lazy'?");
     end();
     CHECK_EQUAL(deinits, serials);
 }
@@ -229,10 +229,10 @@ static void wiring_errors_are_reported_at_once(void) {
     OK(invivo_changes_define(changes, &source, NULL, E));
     expects_error(invivo_changes_define(changes, &source, NULL, E), INVIVO_E_EXISTS, NULL);
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_ARITY,
-                  "wiring.c:7:3: a.first: 'Part' has no initializer parameter 'inptu', did you mean 'input'?\n"
-                  "wiring.c:7:3: a.first: initializer parameter 'inptu' needs 'a.suorce', which is not defined, did you mean 'a.source'?\n"
+                  "wiring.c:7:3: a.first: 'Part' has no initializer parameter 'inptu'; did you mean 'input'?\n"
+                  "wiring.c:7:3: a.first: initializer parameter 'inptu' needs 'a.suorce', which is not defined; did you mean 'a.source'?\n"
                   "wiring.c:7:3: a.first: argument 'number' of Part(input: object?, number: int64?): 'x' (a string) is not a whole number\n"
-                  "a.second: Confined has no property 'numbr', did you mean 'number'?\n"
+                  "a.second: Confined has no property 'numbr'; did you mean 'number'?\n"
                   "a.second: the property 'helper' needs 'a.other', which is not defined");
     CHECK_EQUAL(generation(), before);
     CHECK_EQUAL(inits, 0);
@@ -368,7 +368,7 @@ static void removal_with_dependents_is_refused(void) {
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_remove(changes, "a.basse", E));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_FOUND,
-                  "a.basse: no definition has the key 'a.basse', did you mean 'a.base'?");
+                  "a.basse: no definition has the key 'a.basse'; did you mean 'a.base'?");
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_remove(changes, "a.base", E));
     OK(invivo_changes_remove(changes, "a.top", E));
@@ -401,7 +401,7 @@ static void base_values_are_set_in_the_kept_instance(void) {
     OK(invivo_changes_set(changes, "a.one", "nummer", &value, E));
     OK(invivo_changes_set(changes, "a.two", "number", &value, E));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_PROPERTY,
-                  "a.one.nummer: Confined has no property 'nummer', did you mean 'number'?\n"
+                  "a.one.nummer: Confined has no property 'nummer'; did you mean 'number'?\n"
                   "a.two: no definition has the key 'a.two'");
     CHECK_EQUAL(instance_of(object)->number, 12);
     OK(invivo_object_release(object));

@@ -42,7 +42,7 @@ static void a_section_is_a_plain_struct() {
                  [&] { document(own, "config:\n  audio: { voices: 3 }"); }));
     CHECK(throws(INVIVO_E_HOST, "a.yaml:2:10: config.audio: the check of the settings 'Audio' refuses this value (because four, too)",
                  [&] { document(own, "config:\n  audio: { voices: 4 }"); }));
-    CHECK(throws(INVIVO_E_PROPERTY, "a.yaml:2:12: config.audio.voises: the settings 'Audio' have no field 'voises', did you mean 'voices'?",
+    CHECK(throws(INVIVO_E_PROPERTY, "a.yaml:2:12: config.audio.voises: the settings 'Audio' have no field 'voises'; did you mean 'voices'?",
                  [&] { document(own, "config:\n  audio: { voises: 3 }"); }));
     CHECK(own.settings<audio>("Audio").voices == 5);
     own.unbind_settings("Audio");
@@ -121,7 +121,7 @@ static void errors_in_parts_have_their_locations() {
                             row{"{ from: { x: a } }", "a.yaml:1:27: config.s.from.x: "},
                             row{"{ from: { x: 10 } }", "a.yaml:1:27: config.s.from.x: 10 is outside 0...9"},
                             row{"{ from: [1] }", "a.yaml:1:22: config.s.from: "},
-                            row{"{ form: { x: 1 } }", "a.yaml:1:16: config.s.form: the settings 'Shape' have no field 'form', did you mean 'from'?"}}) {
+                            row{"{ form: { x: 1 } }", "a.yaml:1:16: config.s.form: the settings 'Shape' have no field 'form'; did you mean 'from'?"}}) {
         CHECK(refuses(own, each.section, each.message));
     }
     own.unbind_settings("Shape");

@@ -15,6 +15,34 @@ import Testing
         #expect(nearestName(to: "x.y", among: ["a.b"]) == nil)
         #expect(nearestName(to: "x.y", among: ["a.b", "x.z"]) == "x.z")
         #expect(nearestName(to: "", among: ["gain"]) == nil)
-        #expect(suggestion(for: "gian", among: ["gain"]) == ", did you mean 'gain'?")
+        #expect(suggestion(for: "gian", among: ["gain"]) == "; did you mean 'gain'?")
+    }
+
+    @Test func a_search_compares_a_limited_number_of_names() {
+        var given = 0
+        func names(_ of: String) -> some Sequence<String> {
+            (0..<1_000_000).lazy.map { index in
+                given = index
+                return "\(of)\(index + 1_000_000)"
+            }
+        }
+        #expect(nearestName(to: "other0000000", among: names("wrong")) == nil)
+        #expect(given == 10_000)
+        #expect(nearestName(to: "gain", among: (0..<20_000).map { "long\($0)" } + ["gian"]) == "gian")
+    }
+
+    @Test func distances_above_the_limit_are_none() {
+        var spelling = EditDistance()
+        func distance(_ a: String, _ b: String, _ limit: Int) -> Int? {
+            spelling.distance(Array(a.utf8)[...], Array(b.utf8)[...], limit: limit)
+        }
+        #expect(distance("kitten", "sitting", 3) == 3)
+        #expect(distance("kitten", "sitting", 2) == nil)
+        #expect(distance("abcd", "badc", 2) == 2)
+        #expect(distance("ab", "ba", 1) == 1)
+        #expect(distance("", "ab", 2) == 2)
+        #expect(distance("same", "same", 0) == 0)
+        #expect(distance("same", "sane", 0) == nil)
+        #expect(distance("xyab", "xyba", 1) == 1)
     }
 }

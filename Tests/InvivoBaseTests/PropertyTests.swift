@@ -143,7 +143,7 @@ extension Border {
             }
             #expect(
                 failure.text == """
-                    gain.atack: 'gain' has no field 'atack', did you mean 'attack'?
+                    gain.atack: 'gain' has no field 'atack'; did you mean 'attack'?
                     gain.attack: 3 is outside 0...2
                     gain.release: 'release' cannot be set: it is read only
                     gain.steps: the field 'steps' is given twice
@@ -195,7 +195,7 @@ extension Border {
             let wave = try wave()
             #expect(
                 refusal(wave, .string("squar")).text
-                    == "gain: 'squar' is not one of sine, saw, square, did you mean 'square'?")
+                    == "gain: 'squar' is not one of sine, saw, square; did you mean 'square'?")
             #expect(refusal(wave, .string("x9z8y7")).text == "gain: 'x9z8y7' is not one of sine, saw, square")
             #expect(refusal(wave, .int64(3)).text == "gain: 3 is not one of 0 (sine), 1 (saw), 7 (square)")
             #expect(refusal(wave, .uint64(.max)).code == .range)

@@ -20,7 +20,7 @@ extension Border {
             #expect(former.formerName && former.property.name == "gain")
             let unknown = failure { () throws(Failure) in _ = try type.property(named: "gian") }
             #expect(unknown.code == .property)
-            #expect(unknown.message == "Oscillator has no property 'gian', did you mean 'gain'?")
+            #expect(unknown.message == "Oscillator has no property 'gian'; did you mean 'gain'?")
             let method = failure { () throws(Failure) in _ = try type.method(named: "play") }
             #expect(method.code == .method)
             #expect(method.message == "Oscillator has no method 'play'")
@@ -310,7 +310,7 @@ extension Border {
                 property(.uint8) {
                     tables.choices([("saw", 0)], in: &$0)
                     $0.initial_text = tables.store.string("swa")
-                } == "T.a: the initial value: 'swa' is not one of saw, did you mean 'saw'?")
+                } == "T.a: the initial value: 'swa' is not one of saw; did you mean 'saw'?")
         }
 
         @Test func contradictions_inside_nested_structs_are_refused() {

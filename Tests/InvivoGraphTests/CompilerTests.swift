@@ -41,7 +41,7 @@ import Testing
         #expect(lines.count == 3)
         #expect(
             lines.contains(
-                "app.yaml:4:3: app.server: 'Server' has no initializer parameter 'clok', did you mean 'clock'?"))
+                "app.yaml:4:3: app.server: 'Server' has no initializer parameter 'clok'; did you mean 'clock'?"))
         #expect(lines.contains { $0.contains("no argument for the initializer parameter 'clock' (Clock) of 'Server'") })
         #expect(lines.contains { $0.hasPrefix("app.yaml:4:3: app.server: ") && $0.contains("port") })
     }
@@ -59,7 +59,7 @@ import Testing
         try server([])
         #expect(
             known.compile("app.server").failures.map(\.line) == [
-                "app.yaml:2:3: app.server: initializer parameter 'clock' needs 'app.clok', which is not defined, did you mean "
+                "app.yaml:2:3: app.server: initializer parameter 'clock' needs 'app.clok', which is not defined; did you mean "
                     + "'app.clock'?"
             ])
         try server(.waits)

@@ -82,7 +82,7 @@ import Testing
             "5",
             "1:1: expected a map with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets' and 'specs', found the integer 5"
         ),
-        ("module: {}", "1:1: unknown key 'module', did you mean 'modules'?"),
+        ("module: {}", "1:1: unknown key 'module'; did you mean 'modules'?"),
         (
             "traits: {}",
             "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets' or 'specs'"
@@ -93,30 +93,30 @@ import Testing
             "1:9: modules: expected a map of module names and paths, found nothing; write {} if there are none"
         ),
         ("modules: { a: 1 }", "1:15: modules.a: expected the path of a module, found the integer 1"),
-        ("modules: { a: '' }", "1:15: modules.a: expected the path of a module, found the text ''"),
-        ("specs: tuning.yaml", "1:8: specs: expected a list of paths, found the text 'tuning.yaml'"),
+        ("modules: { a: '' }", "1:15: modules.a: expected the path of a module, found the string ''"),
+        ("specs: tuning.yaml", "1:8: specs: expected a list of paths, found the string 'tuning.yaml'"),
         (
             "specs: [a, [b]]",
             "1:12: specs[1]: expected the path of a spec, or a map such as '{ file: tuning.yaml, keep_going: true }', found a list"
         ),
         (
             "components: { a: Oscillator }",
-            "1:18: components.a: expected a map such as '{ type: Oscillator }', found the text 'Oscillator'"
+            "1:18: components.a: expected a map such as '{ type: Oscillator }', found the string 'Oscillator'"
         ),
         ("components: { a: {} }", "1:15: components.a: the key 'type' is missing; it names the component's type"),
-        ("components: { a: { typ: X } }", "1:20: components.a: unknown key 'typ', did you mean 'type'?"),
+        ("components: { a: { typ: X } }", "1:20: components.a: unknown key 'typ'; did you mean 'type'?"),
         ("components: { a: { type: 5 } }", "1:26: components.a.type: expected the name of a type, found the integer 5"),
         (
             "components: { a: { type: X, scope: lazy_singelton } }",
-            "1:36: components.a.scope: unknown scope 'lazy_singelton', did you mean 'lazy-singleton'?"
+            "1:36: components.a.scope: unknown scope 'lazy_singelton'; did you mean 'lazy-singleton'?"
         ),
         (
             "components: { a: { type: X, scope: lazy singleton } }",
-            "1:36: components.a.scope: unknown scope 'lazy singleton', did you mean 'lazy-singleton'?"
+            "1:36: components.a.scope: unknown scope 'lazy singleton'; did you mean 'lazy-singleton'?"
         ),
         (
             "components: { a: { type: X, scope: lazySingleton } }",
-            "1:36: components.a.scope: unknown scope 'lazySingleton', did you mean 'lazy-singleton'?"
+            "1:36: components.a.scope: unknown scope 'lazySingleton'; did you mean 'lazy-singleton'?"
         ),
         (
             "components: { a: { type: X, properties: [1] } }",
@@ -128,7 +128,7 @@ import Testing
         ),
         (
             "components: { a: { type: X, init: $b } }",
-            "1:35: components.a.init: expected a map of parameters and values, or a list of values, found the text '$b'"
+            "1:35: components.a.init: expected a map of parameters and values, or a list of values, found the string '$b'"
         ),
         (
             "components: { a: { type: X, init: [[{ x: $ }]] } }",

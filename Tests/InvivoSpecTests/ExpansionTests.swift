@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func wrongExpansionsAreReported() {
-        let advice = "; write $${ for the text '${'"
+        let advice = "; write $${ for the string '${'"
         let name =
             "t.yaml:1:4: k: expected the name of an environment variable after '${': letters, digits and '_', not a digit first"
             + advice
@@ -151,7 +151,7 @@ import Testing
         #expect(
             errors("k: ${A}\nl: $${A}\n", .refused) == [
                 "t.yaml:1:4: k: the document must not use the environment variable 'A': its source is not trusted; write $${ "
-                    + "for the text '${'"
+                    + "for the string '${'"
             ])
         #expect(Bare(try read("l: $${A}\n", .refused).root) == .map(["l"], [text("${A}")]))
     }

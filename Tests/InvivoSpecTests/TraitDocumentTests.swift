@@ -73,11 +73,11 @@ import Testing
         ),
         (
             "just a text",
-            "tuning.yaml:1:1: expected a map with the keys 'traits', 'config', 'wiring' and 'include', found the text 'just a text'"
+            "tuning.yaml:1:1: expected a map with the keys 'traits', 'config', 'wiring' and 'include', found the string 'just a text'"
         ),
         ("# ä\r\n\tx: null", "tuning.yaml:2:1: a tab cannot indent or set off a value; use spaces"),
-        ("traist: {}", "tuning.yaml:1:1: unknown key 'traist', did you mean 'traits'?"),
-        ("configure: {}", "tuning.yaml:1:1: unknown key 'configure', did you mean 'config'?"),
+        ("traist: {}", "tuning.yaml:1:1: unknown key 'traist'; did you mean 'traits'?"),
+        ("configure: {}", "tuning.yaml:1:1: unknown key 'configure'; did you mean 'config'?"),
         (
             "traits: {}\n\"a\\eb\u{202E}\": 1",
             "tuning.yaml:2:1: unknown key 'a\\u{1B}b\\u{202E}'; expected 'traits', 'config', 'wiring' or 'include'"
@@ -105,7 +105,7 @@ import Testing
         ("traits: { a.b: true }", "tuning.yaml:1:16: traits.a.b: expected a list of traits, found the boolean true"),
         (
             "traits: { a.b: [Set] }",
-            "tuning.yaml:1:17: traits.a.b[0]: expected a trait such as 'Set: { gain: 0.5 }', found the text 'Set'; "
+            "tuning.yaml:1:17: traits.a.b[0]: expected a trait such as 'Set: { gain: 0.5 }', found the string 'Set'; "
                 + "write a trait without parameters as 'Set: {}'"
         ),
         (
@@ -154,7 +154,7 @@ import Testing
         let found = failure { () throws(Failure) in try read(text) }
         #expect(
             found?.text == """
-                tuning.yaml:2:1: unknown key 'traist', did you mean 'traits'?
+                tuning.yaml:2:1: unknown key 'traist'; did you mean 'traits'?
                 tuning.yaml:4:10: traits.'🎹'[0]: expected a trait such as 'Set: { gain: 0.5 }', found the integer 5
                 tuning.yaml:4:21: traits.'🎹'[1].type: expected the name of a trait, found a list
                 tuning.yaml:5:6: traits.b: expected a list of traits, found the integer 7

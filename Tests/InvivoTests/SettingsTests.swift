@@ -76,11 +76,11 @@ extension SwiftAPI {
             let lines = (error?.description ?? "").split(separator: "\n").map(String.init)
             for line in [
                 "a.yaml:3:11: config.audio.rate: expected a number, got 'fast'",
-                "a.yaml:4:5: config.audio.voises: there is no field 'voises', did you mean 'voices'?",
+                "a.yaml:4:5: config.audio.voises: there is no field 'voises'; did you mean 'voices'?",
                 "a.yaml:3:5: config.audio.voices: 'voices' is not set",
                 "a.yaml:5:13: config.audio.device: expected a string, got 7",
                 "a.yaml:6:13: config.audio.isLoud: expected true or false, got 3",
-                "a.yaml:7:24: config.audio.hosts[0].prot: there is no field 'prot', did you mean 'port'?",
+                "a.yaml:7:24: config.audio.hosts[0].prot: there is no field 'prot'; did you mean 'port'?",
                 "a.yaml:7:43: config.audio.hosts[1].port: expected an integer, got 'b'",
                 "a.yaml:8:18: config.audio.limits.x: expected an integer, got 'y'",
             ] {
@@ -244,7 +244,7 @@ extension SwiftAPI {
             #expect(check().contains("app.yaml:3:36: config.server.port: 13 brings bad luck"))
             write("app.yaml", head + "config: { server: { nmae: a } }\n")
             #expect(
-                check().contains("app.yaml:3:21: config.server.nmae: there is no field 'nmae', did you mean 'name'?"))
+                check().contains("app.yaml:3:21: config.server.nmae: there is no field 'nmae'; did you mean 'name'?"))
         }
     }
 }

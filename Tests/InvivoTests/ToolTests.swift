@@ -173,17 +173,17 @@ extension SwiftAPI {
                 wrong.lines == [
                     "{\"version\": 1, \"errors\": [{\"file\": \"\(scratch.path)/values.yaml\", \"line\": 2, \"column\": 32, "
                         + "\"path\": \"config.audio.volum\", \"code\": \"not_configured\", \"rule\": \"config.unread\", "
-                        + "\"message\": \"'audio.volum' is not read by anything; did you mean 'audio.volume'?\"}]}"
+                        + "\"message\": \"'audio.volum' is not read by anything; did you mean 'audio.volume'?\"}], \"warnings\": []}"
                 ], "\(wrong.lines)")
             scratch.write("values.yaml", "config:\n  audio: { volume: 0.5, pan: 3 }\n")
             let well = Child(["check", "--json", manifest])
             #expect(well.end() == 0)
-            #expect(well.lines == ["{\"version\": 1, \"errors\": []}"], "\(well.lines)")
+            #expect(well.lines == ["{\"version\": 1, \"errors\": [], \"warnings\": []}"], "\(well.lines)")
             let unread = Child(["check", "--json", "--unread", manifest])
             #expect(unread.end() == 0)
             #expect(
                 unread.lines == [
-                    "{\"version\": 1, \"errors\": [], \"unread\": [{\"file\": \"\(scratch.path)/values.yaml\", \"line\": 2, "
+                    "{\"version\": 1, \"errors\": [], \"warnings\": [], \"unread\": [{\"file\": \"\(scratch.path)/values.yaml\", \"line\": 2, "
                         + "\"column\": 30, \"path\": \"audio.pan\"}]}"
                 ], "\(unread.lines)")
             let keys = "\(scratch.path)/keys.h"
@@ -198,6 +198,32 @@ extension SwiftAPI {
             #expect(missing.lines.first?.contains("\"/nonexistent/\\\"app\\\".yaml\"") == true, "\(missing.lines)")
             let together = Child(["keys", "--json", manifest])
             #expect(together.end() == 64)
+        }
+
+        @Test func aCheckShowsWarnings() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            let manifest = scratch.write(
+                "app.yaml",
+                """
+                modules: { osc: osc.so }
+                components:
+                  audio.lead: { type: Osc }
+                specs: [{ file: values.yaml, keep_going: true }]
+
+                """)
+            let values = scratch.write("values.yaml", "traits:\n  audio.lead: [Sett: { gain: 2 }]\n")
+            let message = "traits.audio.lead[0]: unknown trait 'Sett'; did you mean 'Set'?; skipped"
+            let plain = Child(["check", manifest])
+            #expect(plain.end() == 0)
+            #expect(plain.lines == ["\(values):2:16: warning: \(message)", "\(manifest): OK"], "\(plain.lines)")
+            let json = Child(["check", "--json", manifest])
+            #expect(json.end() == 0)
+            #expect(
+                json.lines == [
+                    "{\"version\": 1, \"errors\": [], \"warnings\": [{\"file\": \"\(values)\", \"line\": 2, \"column\": 16, "
+                        + "\"message\": \"\(message)\"}]}"
+                ], "\(json.lines)")
         }
 
         @Test func everyCommandTakesFilesOfOthersWhereThatIsPermitted() throws {

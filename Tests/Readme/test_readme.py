@@ -153,13 +153,13 @@ def test_c_compiles_as_the_standards_have_it(
 def test_wiring_in_c(tmp_path: Path) -> None:
     (tmp_path / "sample.c").write_text(sample("c", "docs/wiring.md"))
     program = compile_with(["cc", "-std=gnu11"], "sample.c", tmp_path)
-    says(program, tmp_path, r"^sample\.c:\d+: synth\.beat: no type 'Beta' is registered, did you mean 'Beat'\?")
+    says(program, tmp_path, r"^sample\.c:\d+: synth\.beat: no type 'Beta' is registered; did you mean 'Beat'\?")
 
 
 def test_wiring_in_cpp(tmp_path: Path) -> None:
     (tmp_path / "sample.cpp").write_text(sample("cpp", "docs/wiring.md"))
     program = compile_with(["c++", "-std=c++17"], "sample.cpp", tmp_path)
-    says(program, tmp_path, r"^sample\.cpp:\d+: synth\.beat: Beat has no property 'rade', did you mean 'rate'\?")
+    says(program, tmp_path, r"^sample\.cpp:\d+: synth\.beat: Beat has no property 'rade'; did you mean 'rate'\?")
 
 
 def test_wiring_in_swift(tmp_path: Path) -> None:

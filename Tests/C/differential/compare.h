@@ -166,7 +166,7 @@ static void show_value(observation *self, const invivo_value *value) {
     }
 }
 static void show_status(observation *self, invivo_status status, invivo_error *error) {
-    const char *text = status ? invivo_error_text(error) : "", *suggestion = strstr(text, ", did you mean"), *past = strstr(text, ": ");
+    const char *text = status ? invivo_error_text(error) : "", *suggestion = strstr(text, "; did you mean"), *past = strstr(text, ": ");
     if (with(WITH_WIRING) && past && !strncmp(text, "document", strlen("document"))) text = past + 2;
     put(self->into, "%s %.*s", invivo_status_name(status), suggestion ? (int)(suggestion - text) : (int)strlen(text), text);
     invivo_error_release(error);

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TextIO, cast
 
 from . import LogLevel, Report
 from ._runtime.app import App, CheckOptions, ReadOptions
-from ._runtime.diagnostics import as_json, diagnostics
+from ._runtime.diagnostics import Warned, as_json, diagnostics
 from ._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
 from ._services.settings import Log
 from ._version import __version__
@@ -87,14 +87,14 @@ def _parser() -> argparse.ArgumentParser:
     check = command(
         "check",
         check_manifest,
-        "report all errors of a manifest and its documents, without creating objects",
+        "report all errors and warnings of a manifest and its documents, without creating objects",
         "check the wiring alone: documents may be missing or wrong",
     )
     check.add_argument(
         "--no-modules", action="store_true", help="load no module: check the form of the documents alone"
     )
     check.add_argument("--unread", action="store_true", help="list the values of the configuration that nothing reads")
-    check.add_argument("--json", action="store_true", help="write the errors as JSON to standard output")
+    check.add_argument("--json", action="store_true", help="write the errors and warnings as JSON to standard output")
     graph = command("graph", draw_manifest, "write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON")
     graph.add_argument("--format", choices=["svg", *GRAPH_FORMATS], help="by default what the file's name says, or dot")
     graph.add_argument("--live", action="store_true", help="start the application and show what is alive in it")
@@ -168,15 +168,23 @@ def check_manifest(options: argparse.Namespace) -> int:
     if options.unread and (options.wait or options.no_modules):
         options.error("--unread needs the modules and the documents: it cannot be combined with --wait or --no-modules")
     output, values = Output(), ""
+    warnings: list[Warned] = []
+
+    def warn(level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
+        warned = Warned(str(LogLevel(level)), message, fields)
+        warnings.append(warned)
+        if not options.json:
+            output.line(warned.diagnostic, sys.stderr)
+
     try:
         if options.unread:
-            values = App.unread(options.manifest, **_read_options(options, output.log))
+            values = App.unread(options.manifest, **_read_options(options, warn))
         else:
-            App.check(options.manifest, modules=not options.no_modules, **_check_options(options, output.log))
+            App.check(options.manifest, modules=not options.no_modules, **_check_options(options, warn))
     except Exception as problem:
-        return _report(problem, json=options.json)
+        return _report(problem, json=options.json, warnings=warnings)
     if options.json:
-        output.line(as_json(unread=values.splitlines() if options.unread else None))
+        output.line(as_json(unread=values.splitlines() if options.unread else None, warnings=warnings))
         return 0
     for line in values.splitlines():
         output.line(f"{line} is not read by anything")
@@ -280,10 +288,10 @@ def _tell(problem: str) -> None:
     Output().line(f"invivo: error: {problem}", sys.stderr)
 
 
-def _report(problem: Exception, *, json: bool = False) -> int:
+def _report(problem: Exception, *, json: bool = False, warnings: Sequence[Warned] | None = None) -> int:
     """Reports all errors, and returns the status of the process."""
     if json:
-        Output().line(as_json(problem))
+        Output().line(as_json(problem, warnings=warnings))
     else:
         Output().problem(problem)
     return 2

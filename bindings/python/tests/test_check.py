@@ -192,7 +192,8 @@ def test_misspelled_conditions_and_keys_are_errors_of_a_check(tmp_path: Path) ->
         (
             "traits.audio.lead[1].When.profile",
             "trait.condition",
-            "the profile 'stag' is not active; did you mean the active profile 'stage', which no condition names?",
+            "the profile 'stag' is not active, and no condition names the active profile 'stage'; "
+            "did you mean 'stage'?",
         ),
         (
             "traits..audio.lead",
@@ -216,6 +217,35 @@ def test_misspelled_conditions_and_keys_are_errors_of_a_check(tmp_path: Path) ->
     assert f"{tmp_path}/values.yaml:4:11: traits..quiet is not read by anything\n" in unread
 
 
+def test_warnings_are_shown_and_do_not_change_the_status(tmp_path: Path) -> None:
+    manifest = reading(tmp_path, "config: { audio: { volume: 1 } }\ntraits:\n  audio.lead: [Sett: { volume: 2 }]\n")
+    text = manifest.read_text()
+    manifest.write_text(text.replace("[values.yaml]", "[{ file: values.yaml, keep_going: true }]"))
+    values, message = (
+        f"{tmp_path}/values.yaml",
+        "traits.audio.lead[0]: unknown trait 'Sett'; did you mean 'Set'?; skipped",
+    )
+    ran = run("check", str(manifest))
+    assert (ran.returncode, ran.stdout) == (0, f"{manifest}: OK\n")
+    assert ran.stderr == f"{values}:3:16: warning: {message}\n"
+    warning = {"file": values, "line": 3, "column": 16, "message": message}
+    ran = run("check", "--json", str(manifest))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert json.loads(ran.stdout) == {"version": 1, "errors": [], "warnings": [warning]}
+    # The errors do not hide them, and what is an error is no warning.
+    (tmp_path / "values.yaml").write_text(
+        "config: { audio: { volume: 1, volum: 3 } }\ntraits:\n  audio.lead: [Sett: { volume: 2 }]\n"
+    )
+    ran = run("check", "--json", str(manifest))
+    found = json.loads(ran.stdout)
+    assert ran.returncode == 2
+    assert ([each["path"] for each in found["errors"]], found["warnings"]) == (["config.audio.volum"], [warning])
+    logged: list[tuple[str, object]] = []
+    with pytest.raises(invivo.NotConfiguredError):
+        invivo.App.check(manifest, log=lambda level, message, path, fields: logged.append((message, fields["line"])))
+    assert logged == [(f"{values}:3:16: {message}", 3)]
+
+
 def test_errors_are_written_as_json(tmp_path: Path) -> None:
     manifest = reading(tmp_path, "config:\n  audio: { volume: 1, volum: 3 }\n")
     ran = run("check", "--json", str(manifest))
@@ -233,13 +263,14 @@ def test_errors_are_written_as_json(tmp_path: Path) -> None:
                 "message": "'audio.volum' is not read by anything; did you mean 'audio.volume'?",
             }
         ],
+        "warnings": [],
     }
     (tmp_path / "values.yaml").write_text("config:\n  audio: { volume: 1, pan: 3 }\n")
     ran = run("check", "--json", str(manifest))
-    assert (ran.returncode, ran.stdout) == (0, '{"version": 1, "errors": []}\n')
+    assert (ran.returncode, ran.stdout) == (0, '{"version": 1, "errors": [], "warnings": []}\n')
     ran = run("check", "--json", "--unread", str(manifest))
     unread = {"file": f"{tmp_path}/values.yaml", "line": 2, "column": 28, "path": "audio.pan"}
-    assert json.loads(ran.stdout) == {"version": 1, "errors": [], "unread": [unread]}
+    assert json.loads(ran.stdout) == {"version": 1, "errors": [], "warnings": [], "unread": [unread]}
     keys = tmp_path / "keys.h"
     ran = run("keys", "--check", "--json", "-o", str(keys), str(manifest))
     assert ran.returncode == 1

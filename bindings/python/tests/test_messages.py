@@ -124,7 +124,7 @@ def test_a_missing_value_is_told_with_what_to_do() -> None:
     assert twice.endswith("; 'a.size' is there: 'size' is looked for in 'a', and '/a.size' is a whole path"), twice
     outside = missing("config: { size: 3 }")
     assert outside.endswith("; '/size' is there, in no assembly: ask for it so, or put it under 'global'"), outside
-    assert missing("config: { a: { sise: 3 } }").endswith(", did you mean 'a.sise'?")
+    assert missing("config: { a: { sise: 3 } }").endswith("; did you mean 'a.sise'?")
     assert "did you mean" not in missing("config: { a: { http: 3 } }", "tax")
 
 
@@ -144,8 +144,11 @@ class Lead:
         ),
         ("synth.laed: [Set: { gain: 1 }]", "did you mean 'synth.lead'?"),
         ("synth.lead: [Fade: { gain: 1 }]", "unknown trait 'Fade'; the traits are: "),
-        ("synth.lead: [Set: { delay: 2 Hz }]", "expected a number of s, as in 3 or '250 ms', got the text '2 Hz'"),
-        ("synth.lead: [Set: { cutoff: 2 s }]", "expected a number of Hz, as in 1200 or '1.2 kHz', got the text '2 s'"),
+        ("synth.lead: [Set: { delay: 2 Hz }]", "expected a number of s, as in 3 or '250 ms', got the string '2 Hz'"),
+        (
+            "synth.lead: [Set: { cutoff: 2 s }]",
+            "expected a number of Hz, as in 1200 or '1.2 kHz', got the string '2 s'",
+        ),
     ],
 )
 def test_what_is_wrong_with_traits_says_what_would_be_right(traits: str, message: str) -> None:

@@ -327,7 +327,7 @@ def test_an_assembly_wires_types_of_several_languages(runtime: invivo.Runtime) -
 
 
 def test_a_definition_of_an_unknown_type_or_member_says_what_there_is(runtime: invivo.Runtime) -> None:
-    with pytest.raises(invivo.NotFoundError, match=r"no type 'Voise' is registered, did you mean 'Voice'\?") as caught:
+    with pytest.raises(invivo.NotFoundError, match=r"no type 'Voise' is registered; did you mean 'Voice'\?") as caught:
         runtime.define("Voise", "synth.lead")
     assert (caught.value.path, caught.value.file) == ("synth.lead", __file__)
     with pytest.raises(invivo.PropertyError, match="Voice has no parameter and no property 'loud' to set; it") as other:

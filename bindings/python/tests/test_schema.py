@@ -32,7 +32,6 @@ INEXPRESSIBLE = (
     r"traits\.(\.quiet|base)\[",  # a trait that is inherited
     r"no target has the key 'base'",  # a list that nothing inherits, in a document that inherits from another key
     r"no target has the key 'synth\.track\[",  # an entry that does not exist
-    r"config\.profiles: expected the names",  # while a condition names a profile
     r"expected a duration",  # a string that a converter of Python reads
 )
 
@@ -83,6 +82,15 @@ def test_a_schema_and_a_check_agree(name: str, tmp_path: Path, counted: dict[str
         # The others are few.
         assert beyond * 10 < agreed
         counted[name] = agreed
+
+
+def test_a_path_into_the_profiles_is_refused(tmp_path: Path) -> None:
+    # The check names the path that becomes a map, and the schema the key.
+    with opened("synth", tmp_path) as app:
+        document = {"config": {"profiles.stage": True}}
+        assert not accepts(app.schema, document)
+        with pytest.raises(invivo.Error, match=r"config\.profiles: expected the names"):
+            app.check(document)
 
 
 def test_enough_documents_are_compared(counted: dict[str, int]) -> None:

@@ -798,7 +798,7 @@ def test_a_scope_is_given_by_its_name() -> None:
         assert runtime["a.hyphens"] is runtime["a.hyphens"]
         with pytest.raises(invivo.Error, match=r"a\.other: .*'reqest'"):
             runtime.define(Fort, "a.other", "reqest")
-        with pytest.raises(invivo.ArgumentError, match=r"^unknown scope 'singelton', did you mean 'singleton'\?$"):
+        with pytest.raises(invivo.ArgumentError, match=r"^unknown scope 'singelton'; did you mean 'singleton'\?$"):
             runtime.define(Fort, "a.other", "singelton")
         with pytest.raises(invivo.ArgumentError, match="unknown scope ''; expected one of graph"):
             runtime.define(Fort, "a.other", "")

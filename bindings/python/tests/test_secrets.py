@@ -675,6 +675,85 @@ def test_tools_show_no_secret_of_a_manifest_with_errors(
     assert NUMBER not in text
 
 
+DECLARING = """
+import dataclasses
+
+import invivo
+
+
+@invivo.settings_type
+@dataclasses.dataclass
+class Database:
+    password: invivo.Secret[str] = ''
+
+
+class Store(invivo.Assembly, secrets=['db']): ...
+
+
+store = Store()
+"""
+
+
+@pytest.mark.parametrize(
+    "declared", [{"secrets": ["/db"]}, {"settings": {"db": "Database"}}, {"assemblies": ["store"]}]
+)
+def test_a_default_of_a_manifest_is_secret_whoever_declares_its_path(declared: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "vault.py").write_text(MODULE)
+    (tmp_path / "declaring.py").write_text(DECLARING)
+
+    def manifest(name: str, component: dict[str, Any]) -> Path:
+        modules = {"vault": "vault.py", "declaring": "declaring.py"}
+        path = tmp_path / name
+        path.write_text(json.dumps({"modules": modules, **declared, "components": {"a.vault": component}}))
+        return path
+
+    read = {"$config": "/db.password", "default": CANARY}
+    for number, wrong in enumerate(
+        (
+            {"type": "Vault", "properties": {"count": read}},
+            {"type": "Vault", "init": [read]},
+            {"type": "Vault", "properties": {"key": {"$text": read, "as": "base64"}}},
+            {"choose": read, "options": ["named"]},
+        )
+    ):
+        refused = manifest(f"wrong{number}.json", wrong)
+        for command in (["check"], ["check", "--json"], ["graph"], ["keys"], ["schema"], ["run"]):
+            text = _refused(command, refused)
+            assert CANARY not in text, text
+    right = manifest("right.json", {"type": "Vault", "scope": "singleton", "properties": {"key": read}})
+    for command in (["check", "--unread"], ["check", "--json"], ["graph", "--format", "json"], ["keys"], ["schema"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "invivo", *command, str(right)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert (done.returncode, CANARY in done.stdout + done.stderr) == (0, False), done.stdout + done.stderr
+    with running("--log-level", "trace", str(right)) as run:
+        run.until("running")
+        assert run.end(signal.SIGINT) == 0
+        run.until("ending on SIGINT")
+        assert CANARY not in "".join(run.seen)
+
+
+def test_a_default_of_a_manifest_is_secret_if_the_host_declares_its_path(tmp_path: Path) -> None:
+    (tmp_path / "vault.py").write_text(MODULE)
+    read = {"$config": "/db.password", "default": CANARY}
+    component = {"type": "Vault", "properties": {"count": read}}
+    path = tmp_path / "app.json"
+    path.write_text(json.dumps({"modules": {"vault": "vault.py"}, "components": {"a.vault": component}}))
+    with pytest.raises(invivo.Error) as found:
+        invivo.App(path, settings={"db": HostDatabase}, log_level="silent")
+    assert "<secret>" in str(found.value)
+    assert CANARY not in "".join(map(str, found.value.errors))
+
+
+@dataclasses.dataclass
+class HostDatabase:
+    password: invivo.Secret[str] = ""
+
+
 SAFE = """
 import invivo
 

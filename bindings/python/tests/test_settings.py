@@ -62,7 +62,7 @@ def test_all_errors_are_reported_at_their_lines() -> None:
         with pytest.raises(invivo.Error) as caught:
             configured(runtime, "config:\n  audio:\n    raet: x\n    device: 7\n    gains: [1, b,\n      c]\n")
         assert str(caught.value).splitlines() == [
-            "a.yaml:3:5: config.audio.raet: Audio has no field 'raet', did you mean 'rate'?",
+            "a.yaml:3:5: config.audio.raet: Audio has no field 'raet'; did you mean 'rate'?",
             "a.yaml:4:13: config.audio.device: expected a string, got 7",
             "a.yaml:5:16: config.audio.gains[1]: expected a number, got 'b'",
             "a.yaml:6:7: config.audio.gains[2]: expected a number, got 'c'",
@@ -461,9 +461,9 @@ def test_models_are_built_by_pydantic_and_located_in_the_document() -> None:
         ]:
             assert each in found, found
         text = str(caught.value)
-        assert "Host has no field 'nmae', did you mean 'name'?" in text
-        assert "Host has no field 'prot', did you mean 'port'?" in text
-        assert "Service has no field 'mxa-items', did you mean 'max-items'?" in text
+        assert "Host has no field 'nmae'; did you mean 'name'?" in text
+        assert "Host has no field 'prot'; did you mean 'port'?" in text
+        assert "Service has no field 'mxa-items'; did you mean 'max-items'?" in text
         assert "Host needs 'name', which is not set" in text
         assert "Value error, too many" in text
         assert runtime.settings(Service) is service

@@ -70,11 +70,11 @@ def test_a_check_reads_the_sections(manifest: Path) -> None:
     with pytest.raises(invivo.Error) as caught:
         App.check(manifest)
     text = str(caught.value)
-    assert "tuning.yaml:2:12: config.audio.raet: Audio has no field 'raet', did you mean 'rate'?" in text
+    assert "tuning.yaml:2:12: config.audio.raet: Audio has no field 'raet'; did you mean 'rate'?" in text
     assert "tuning.yaml:3:28: config.servers.main.port: Input should be greater than 0" in text
     manifest.write_text(MANIFEST.replace("web.Server", "web.Sever"))
     with pytest.raises(
-        invivo.NotFoundError, match=r"no module has a settings type 'web\.Sever', did you mean 'web\.Server'"
+        invivo.NotFoundError, match=r"no module has a settings type 'web\.Sever'; did you mean 'web\.Server'"
     ):
         App.check(manifest)
 
@@ -98,7 +98,7 @@ def test_an_application_binds_settings_when_it_opens(manifest: Path) -> None:
         app.runtime.configure("video.width", 800)
         assert app.runtime.settings(Video).width == 800
     manifest.parent.joinpath("tuning.yaml").write_text("config: { audio: { rate: 8 }, video: { with: 1 } }\n")
-    with pytest.raises(invivo.PropertyError, match="Video has no field 'with', did you mean 'width'"):
+    with pytest.raises(invivo.PropertyError, match="Video has no field 'with'; did you mean 'width'"):
         App(manifest, settings={"video": Video}, log_level="silent")
 
 

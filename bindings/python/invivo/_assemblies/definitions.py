@@ -170,7 +170,7 @@ def checked_scope(scope: str | None) -> str | None:
     near = difflib.get_close_matches(name.lower(), SCOPES, n=1, cutoff=0.75)
     if near or not scope:
         meant = (
-            f", did you mean {near[0]!r}?" if near else f"; expected one of {there}, or a name given to Runtime.scope"
+            f"; did you mean {near[0]!r}?" if near else f"; expected one of {there}, or a name given to Runtime.scope"
         )
         raise ArgumentError(f"unknown scope {scope!r}{meant}")
     return PLACED + scope

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Error
@@ -25,11 +26,45 @@ def diagnostics(problem: BaseException) -> list[str]:
     return [diagnostic(each) for each in _errors(problem)]
 
 
-def as_json(problem: BaseException | None = None, unread: Sequence[str] | None = None) -> str:
+@dataclass(frozen=True)
+class Warned:
+    """An entry of the log of a check."""
+
+    level: str
+    message: str
+    fields: Mapping[str, Any]
+
+    @property
+    def diagnostic(self) -> str:
+        """``FILE:LINE:COLUMN: warning: MESSAGE``, or ``invivo: warning: MESSAGE`` without a file."""
+        if place := self._place:
+            return f"{place}{self.level}: {self.message.removeprefix(place)}"
+        more = "".join(f" {name}={value}" for name, value in sorted(self.fields.items()))
+        return f"invivo: {self.level}: {self.message}{more}"
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The members in JSON."""
+        place = {name: self.fields.get(name) or None for name in ("file", "line", "column")}
+        return place | {"message": self.message.removeprefix(self._place)}
+
+    @property
+    def _place(self) -> str:
+        parts = [str(part) for name in ("file", "line", "column") if (part := self.fields.get(name))]
+        return ":".join(parts) + ": " if parts else ""
+
+
+def as_json(
+    problem: BaseException | None = None,
+    unread: Sequence[str] | None = None,
+    warnings: Sequence[Warned] | None = None,
+) -> str:
     """All errors as one JSON object. ``unread``: lines ``FILE:LINE:COLUMN: PATH``."""
     found: dict[str, Any] = {"version": VERSION, "errors": []}
     if problem is not None:
         found["errors"] = [_entry(each) for each in _errors(problem)]
+    if warnings is not None:
+        found["warnings"] = [each.entry for each in warnings]
     if unread is not None:
         found["unread"] = [_value(line) for line in unread]
     return json.dumps(found, ensure_ascii=False)

@@ -63,8 +63,8 @@ class Members:
 
 
 def nearest(name: Any, known: Iterable[Any]) -> str:
-    """Returns ", did you mean 'x'?", or nothing."""
+    """Returns "; did you mean 'x'?", or nothing."""
     if not isinstance(name, str):
         return ""
     found = difflib.get_close_matches(name, [each for each in known if isinstance(each, str)], 1)
-    return f", did you mean {found[0]!r}?" if found else ""
+    return f"; did you mean {found[0]!r}?" if found else ""

@@ -32,6 +32,15 @@ def web(**values: Any) -> Any:
 
 SYNTH: list[Any] = [
     {},
+    {"config": {"profiles": "stage"}},
+    {"config": {"profiles": []}},
+    {"config": {"profiles": None}},
+    {"config": {"profiles": 3}},
+    {"config": {"profiles": True}},
+    {"config": {"profiles": ["stage", "night"]}},
+    {"config": {"profiles": ["stage", 3]}},
+    {"config": {"profiles": ["stage", None, ["night"]]}},
+    {"config": {"profiles": {"stage": True}}},
     {"traits": {}},
     {"traits": {"synth.lead": []}},
     {"traits": None},
