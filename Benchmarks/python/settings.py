@@ -1,4 +1,4 @@
-"""The cost of typed settings: reading a section, and a reload that changes one of its fields."""
+"""The cost of typed settings: binding a section, a reload that changes one of its fields, and a read."""
 
 from __future__ import annotations
 
@@ -57,6 +57,25 @@ def change() -> None:
     bench.row("settings.change", bound, "us", "without the binding", unbound, "recorded", True)
 
 
+def read() -> None:
+    """A read of bound settings; beside a read of a shared object."""
+    import bench
+
+    app = invivo.Assembly("bench")
+    app.lazy_singleton(bench.Clock)
+    with invivo.Runtime(app, log_level="silent") as runtime:
+        runtime.configure("section", SECTION)
+        runtime.bind_settings(Plain, "section")
+        names = {"runtime": runtime, "Plain": Plain, "Clock": bench.Clock}
+        value = bench.best_of("runtime.settings(Plain)", names)
+        floor = bench.best_of("runtime[Clock]", names)
+        with runtime.view():
+            viewed = bench.best_of("runtime.settings(Plain)", names, bench.COUNT // 10)
+    bench.row("settings.read", value, "ns", "a shared object", floor, "<= 150 ns", value <= 150)
+    bench.row("settings.read.view", viewed, "ns", "without a view", value, "recorded")
+
+
 def main() -> None:
     bind()
     change()
+    read()
