@@ -14,6 +14,8 @@ from typing import Any, Protocol
 
 import invivo
 import settings
+import startup
+import traits
 
 QUICK = "--quick" in sys.argv
 COUNT = 20_000 if QUICK else 200_000
@@ -418,6 +420,8 @@ def main() -> None:
     pins()
     graphs(others)
     settings.main()
+    traits.main()
+    startup.main()
     growth()
 
 

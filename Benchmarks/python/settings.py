@@ -1,4 +1,4 @@
-"""The cost of typed settings: reading a section, binding it, and a reload that changes one of its fields."""
+"""The cost of typed settings: binding a section, a reload that changes one of its fields, and a read."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Part:
     pass
 
 
-def read() -> None:
-    """A dataclass of 20 fields, read from a section; beside a pydantic model with the same fields."""
+def section() -> None:
+    """A dataclass of 20 fields, read from the section that it is bound to; beside a pydantic model with the same fields."""
     import bench
 
     try:
@@ -37,7 +37,7 @@ def read() -> None:
     count = bench.COUNT // 10
     own = min(timeit.repeat(lambda: schema.read(SECTION), number=count, repeat=bench.ROUNDS)) / count * 1e6
     peer = min(timeit.repeat(lambda: model.model_validate(SECTION), number=count, repeat=bench.ROUNDS)) / count * 1e6
-    bench.row("settings.read", own, "us", "pydantic", peer, "<= 5 times", own <= 5 * peer)
+    bench.row("settings.bind", own, "us", "pydantic", peer, "<= 5 times", own <= 5 * peer)
 
 
 def bind() -> None:
@@ -71,7 +71,7 @@ def bind() -> None:
 
     few = measured(10)
     floor = defined()
-    bench.row("settings.bind", few, "us", "a definition added and removed", floor, "<= 3 times", few <= 3 * floor)
+    bench.row("settings.bind.call", few, "us", "a definition added and removed", floor, "<= 3 times", few <= 3 * floor)
     many = measured(1_000)
     bench.row("settings.bind.one.of.1000", many, "us", "one of 10", few, "<= 1.5 times", many <= 1.5 * few)
 
@@ -97,7 +97,26 @@ def change() -> None:
     bench.row("settings.change", bound, "us", "without the binding", unbound, "recorded", True)
 
 
+def read() -> None:
+    """A read of bound settings; beside a read of a shared object."""
+    import bench
+
+    app = invivo.Assembly("bench")
+    app.lazy_singleton(bench.Clock)
+    with invivo.Runtime(app, log_level="silent") as runtime:
+        runtime.configure("section", SECTION)
+        runtime.bind_settings(Plain, "section")
+        names = {"runtime": runtime, "Plain": Plain, "Clock": bench.Clock}
+        value = bench.best_of("runtime.settings(Plain)", names)
+        floor = bench.best_of("runtime[Clock]", names)
+        with runtime.view():
+            viewed = bench.best_of("runtime.settings(Plain)", names, bench.COUNT // 10)
+    bench.row("settings.read", value, "ns", "a shared object", floor, "<= 150 ns", value <= 150)
+    bench.row("settings.read.view", viewed, "ns", "without a view", value, "recorded")
+
+
 def main() -> None:
-    read()
+    section()
     bind()
     change()
+    read()

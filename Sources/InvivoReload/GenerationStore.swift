@@ -143,11 +143,11 @@ final class GenerationStore: Sendable {
         var touched = effects.touched
         touched.formUnion(holders(of: effects.reshaped, snapshot))
         for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }
-        let changesObjects =
+        let changesKept =
             !touched.isEmpty || !wiring.definitions.changed.isEmpty || !wiring.definitions.covers.isEmpty
-            || !effects.replaced.isEmpty
+            || !effects.replaced.isEmpty || wiring.changesSettings(snapshot.constraints.bindings)
         var overtaken: [UInt32: OvertakenBuild] = [:]
-        announcer.observers.publishing(changesObjects) {
+        announcer.observers.publishing(changesKept) {
             overtaken = container.monitor.locked { () -> [UInt32: OvertakenBuild] in
                 // Incremented before, so that no cache stores an object of the new graph under the old version.
                 // Incremented after, so that none stores an object of the old graph under the new version.

@@ -88,10 +88,10 @@ final class Observers: Sendable {
     }
 
     /// Runs `body`, which makes a commit visible, between the calls of the observers that keep resolved objects.
-    /// `changesObjects` is false if they need no call. While pins keep former generations, the caches stay empty: a cache does
+    /// `changesKept` is false if they need no call. While pins keep former generations, the caches stay empty: a cache does
     /// not know in which pin its caller is.
-    func publishing(_ changesObjects: Bool, _ body: () -> Void) {
-        guard changesObjects else { return body() }
+    func publishing(_ changesKept: Bool, _ body: () -> Void) {
+        guard changesKept else { return body() }
         let (caches, wereEmpty) = beginPublishing()
         if !wereEmpty { for cache in caches { cache.notify(published: false) } }
         body()

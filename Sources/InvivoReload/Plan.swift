@@ -78,6 +78,11 @@ struct NextWiring {
     let origins: Origins
 
     var set: ChangeSet { staged.set }
+
+    /// Whether typed settings are bound, removed or read again. `after`: the bindings after the plan.
+    func changesSettings(_ after: BindingTable) -> Bool {
+        bindings != nil || !after.isEmpty && config.changes.contains { !after.bindings(at: $0.path).isEmpty }
+    }
 }
 
 /// A live object whose layers change, with the key under which it is tuned.

@@ -232,7 +232,10 @@ extension Build {
         for slot in recipe.slots { values.append(try value(of: slot.source, recipe, arguments)) }
         let method = try ObjectType.of(record).description.method(named: name)
         let begun = iv_load_u64(iv_live_sequence())
-        let answer = try method.call(instance, values)
+        let answer: Value
+        do throws(Failure) { answer = try method.call(instance, values) } catch {
+            throw withoutSecrets(error, recipe.slots.map(\.source))
+        }
         if answer.isNull && recipe.definition.body.flags.contains(.nullable) { return nil }
         guard case .object(let lease) = answer else {
             throw Failure(

@@ -373,6 +373,30 @@ static void a_failed_reload_keeps_the_value(void) {
     end();
 }
 
+/* Where settings change and no object does, too: what is read before the publication is the former value. */
+static char published_values[128];
+static void note_publishing(void *user_data, uint32_t published) {
+    size_t length = strlen(published_values);
+    (void)user_data;
+    snprintf(published_values + length, sizeof published_values - length, "%u:%d ", (unsigned)published, (int)current().voices);
+}
+static void caches_are_emptied_when_settings_change(void) {
+    begin();
+    OK(document("a.yaml", "config: { audio: { rate: 44.1 kHz, voices: 8 } }", E));
+    invivo_observer_options options = {.struct_size = sizeof options, .publishing = note_publishing};
+    invivo_observer observer;
+    OK(invivo_observe(runtime, &options, &observer, E));
+    bind_audio();
+    CHECK_TEXT(published_values, "0:-1 1:8 ");
+    published_values[0] = 0;
+    OK(document("a.yaml", "config: { audio: { rate: 44.1 kHz, voices: 7 } }", E));
+    CHECK_TEXT(published_values, "0:8 1:7 ");
+    published_values[0] = 0;
+    OK(invivo_settings_unbind(runtime, "Audio", E));
+    CHECK_TEXT(published_values, "0:7 1:-1 ");
+    end();
+}
+
 static void two_bindings_share_a_section(void) {
     begin();
     OK(document("a.yaml", "config: { audio: { voices: 1, at: { x: 1 } } }", E));
@@ -860,6 +884,7 @@ int main(void) {
     RUN_TEST(a_rollback_reads_the_former_section);
     RUN_TEST(a_rollback_keeps_the_definitions_of_bindings);
     RUN_TEST(a_failed_reload_keeps_the_value);
+    RUN_TEST(caches_are_emptied_when_settings_change);
     RUN_TEST(two_bindings_share_a_section);
     RUN_TEST(a_binding_is_replaced_and_removed);
     RUN_TEST(the_host_creates_a_value);

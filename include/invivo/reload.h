@@ -222,16 +222,15 @@ typedef struct invivo_observer_options {
     void *user_data;
     void (*destroy)(void *user_data); /**< called once; may be NULL */
     invivo_domain domain;             /**< the domain of the calls; zero = the thread of the reload */
-    /** For caches of resolved objects. May be NULL; with it, `reloaded` may be NULL.
+    /** For caches of resolved objects and of typed settings. May be NULL; with it, `reloaded` may be NULL.
      *
-     * Called twice for each commit that changes the object of a key: with `published` 0 before the new generation
-     * becomes visible, with 1 after that. The first call empties the cache. The cache stores nothing until the second
-     * call, and is therefore never older than the runtime. While pins keep former generations, the second call is
-     * postponed until the last of them has ended, and there are no further first calls: a cache does not know in which
-     * pin its caller is. Called on the committing thread, or on the loop thread after a pin, regardless of `domain`,
-     * without locks held. The commit waits for it. It may call what `progress` may call; before the publication, resolves
-     * and reads answer from the former generation. An observer that is added during a commit is called from the next
-     * commit on. */
+     * Called twice for each commit that changes the object of a key or typed settings: with `published` 0 before the new
+     * generation becomes visible, with 1 after that. The first call empties the cache. The cache stores nothing until the
+     * second call, and is therefore never older than the runtime. While pins keep former generations, the second call is
+     * postponed until the last of them has ended, and there are no further first calls: a cache does not know in which pin
+     * its caller is. Called on the committing thread, or on the loop thread after a pin, regardless of `domain`, without
+     * locks held. The commit waits for it. It may call what `progress` may call; before the publication, resolves and reads
+     * answer from the former generation. An observer that is added during a commit is called from the next commit on. */
     void (*publishing)(void *user_data, uint32_t published);
     /** The observed part of the runtime: at most one of `key`, `type` and `object`, not with `publishing`. `reloaded` is
      * then called after the commits that change it, with a report of these changes alone. Without one, after each reload,

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from running import Running, running
@@ -346,3 +350,56 @@ def test_an_injection_across_domains_is_refused_at_its_holder(manifest: Path, na
     with pytest.raises(invivo.DomainError, match=r"it needs 'a.voice', and an object of the confined type") as refused:
         App(manifest)
     assert (refused.value.path, refused.value.line) == ("a.player", 3)
+
+
+DIAL = """
+import threading
+import invivo
+
+@invivo.component
+class Dial:
+    threads = []
+    level: float = invivo.tunable(0.0)
+
+    def __setattr__(self, name, value) -> None:
+        super().__setattr__(name, value)
+        self.threads.append((value, threading.get_ident()))
+"""
+
+
+def poll_until(app: App, condition: Callable[[], Any]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        app.runtime.poll(0.01)
+
+
+@pytest.mark.parametrize("domain", ["opener", "loop"])
+def test_setters_run_where_the_default_domain_of_an_app_says(tmp_path: Path, domain: Literal["opener", "loop"]) -> None:
+    """For edits of a followed file, and for commits of another thread."""
+    (tmp_path / "parts.py").write_text(DIAL)
+    spec = tmp_path / "tuning.yaml"
+    spec.write_text("{}")
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text(
+        "modules: { parts: parts.py }\ncomponents: { a.dial: { type: Dial, scope: singleton } }\nspecs: [tuning.yaml]\n"
+    )
+    done: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def commit(runtime: invivo.Runtime) -> None:
+        runtime.source("call.yaml", "traits: { a.dial: [Set: { level: 2 }] }")
+        done.put(threading.get_ident())
+
+    with App(manifest, default_domain=domain) as app:
+        dial = app.runtime["a.dial"]
+        spec.write_text("traits: { a.dial: [Set: { level: 1 }] }")
+        poll_until(app, lambda: dial.threads)
+        ((level, edited),) = dial.threads
+        assert level == 1
+        assert (edited == threading.get_ident()) == (domain == "opener")
+        spec.write_text("{}")
+        poll_until(app, lambda: dial.threads[-1][0] == 0)
+        other = threading.Thread(target=commit, args=(app.runtime,))
+        other.start()
+        poll_until(app, lambda: dial.threads[-1][0] == 2 and not other.is_alive())
+        assert dial.threads[-1][1] == (threading.get_ident() if domain == "opener" else done.get())

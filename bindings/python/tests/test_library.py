@@ -96,7 +96,7 @@ def test_a_function_that_an_older_table_lacks_says_so() -> None:
 
 def test_the_structures_are_as_long_as_a_c_compiler_says(tmp_path: Path) -> None:
     compiler = shutil.which("cc") or shutil.which("clang")
-    include = native.Path(native.__file__).resolve().parents[4] / "include"
+    include = Path(native.__file__).resolve().parents[4] / "include"
     if compiler is None or not include.is_dir():
         pytest.skip("needs a C compiler and the headers")
     import subprocess

@@ -547,6 +547,86 @@ def test_a_prototype_shows_no_secret_each_time(what: Any, arguments: Any, monkey
         output.is_clean(runtime)
 
 
+class Door:
+    """An object whose method receives the secret, or that a method of another object returns."""
+
+    def unlock(self, given: str) -> None:
+        refuse(given)
+
+
+class Smith:
+    def door(self, given: str) -> Door:
+        refuse(given)
+        return Door()
+
+
+class Guard:
+    def __init__(self, opened: Callable[[], Open], closed: Callable[[], Closed]) -> None:
+        self.opened, self.closed = opened, closed
+
+
+class Keep(invivo.Assembly, secrets=["db.password", "db.token"]):
+    """Methods, providers and defaults receive a secret of the configuration, or a secret parameter."""
+
+    @invivo.prototype
+    def opened(self) -> Open:
+        return invivo.new(Open, invivo.config("/db.password"))
+
+    @invivo.prototype
+    def defaulted(self, given: invivo.Secret[str] = CANARY) -> Closed:
+        return invivo.new(Closed, given)
+
+    @invivo.prototype
+    def called(self) -> Door:
+        door = invivo.new(Door)
+        door.unlock(invivo.config("/db.password"))
+        return door
+
+    @invivo.prototype
+    def made(self) -> Door:
+        return self.smith().door(invivo.config("/db.password"))
+
+    @invivo.prototype
+    def left_out(self) -> Door:
+        return self.smith().door(invivo.config("/db.token", CANARY))
+
+    @invivo.lazy_singleton
+    def smith(self) -> Smith:
+        return invivo.new(Smith)
+
+    @invivo.lazy_singleton
+    def guard(self) -> Guard:
+        return invivo.new(Guard, opened=invivo.provider(self.opened), closed=invivo.provider(self.defaulted))
+
+
+DEFAULTS: dict[str, Callable[[invivo.Runtime], Any]] = {
+    "default": lambda runtime: runtime["keep.defaulted"],
+    "default of a provider": lambda runtime: runtime["keep.guard"].closed(),
+    "method": lambda runtime: runtime["keep.called"],
+    "method of another object": lambda runtime: runtime["keep.made"],
+    "value that is left out": lambda runtime: runtime["keep.left_out"],
+    "provider": lambda runtime: runtime["keep.guard"].opened(),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_methods_providers_and_defaults_show_no_secret(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened() as (runtime, output):
+        configured(runtime, f"config: {{ db: {{ password: {CANARY} }} }}")
+        with runtime.changes() as changes:
+            changes.activate(Keep())
+        for _ in range(3):  # also by a build plan
+            DEFAULTS[name](runtime)
+        monkeypatch.setitem(globals(), "is_refusing", True)
+        for _ in range(3):
+            with pytest.raises(
+                (invivo.Error, ValueError), match=r"<secret>.* is refused|its message is not shown"
+            ) as caught:
+                DEFAULTS[name](runtime)
+            output.error(caught.value)
+        output.is_clean(runtime)
+
+
 # ---- assemblies and the wiring -----------------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import inspect
 import re
@@ -20,6 +19,7 @@ from .._classes.classes import constructor_of
 from .._declarations import recipes
 from .._declarations.recipes import Call, Draft, MadeBy, Options, Recipe, Ref, Scope
 from .._declarations.resources import Existing, is_generator, yielded
+from .._values.fields import dataclass
 from .._values.foreign import Type
 from ..errors import ArgumentError, WrongTypeError
 
@@ -42,7 +42,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Definition:
     """The description of an object for a key, before it is planned."""
 
@@ -167,6 +167,8 @@ def checked_scope(scope: str | None) -> str | None:
     name = scope.replace("-", "_")
     if name in SCOPES or scope.startswith(PLACED):
         return name if name in SCOPES else scope
+    import difflib  # for messages, and names of scopes of the program
+
     near = difflib.get_close_matches(name.lower(), SCOPES, n=1, cutoff=0.75)
     if near or not scope:
         meant = (

@@ -9,11 +9,12 @@ from typing import Any
 
 from .._classes.annotations import hints_of
 from .._classes.callables import check_callback
+from .._values.fields import dataclass
 from ..errors import ArgumentError, WrongTypeError
 from .definitions import plain_class
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Processor:
     """A processor. ``what`` decorates (a function, or the key of a component); ``visit`` is called with definitions."""
 

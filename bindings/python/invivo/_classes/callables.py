@@ -14,12 +14,13 @@ from .. import _generated as c
 from .._declarations.recipes import Recipe
 from .._native.failures import describe, frame_of
 from .._values.enumeration import Enumeration
+from .._values.fields import dataclass
 from ..errors import ArgumentError, ArityError, HostError, WrongTypeError
 from .annotations import annotated, hints_of
 from .hints import Hint, place_hint
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Parameter:
     name: str
     hint: Hint

@@ -18,6 +18,7 @@ from .. import _generated as c
 from .._declarations.marks import KEEPS_CHILDREN, MARK, SHARED, TUNABLES, Injected, Tunable, component_name
 from .._declarations.secrets import has_secret
 from .._values import kinds
+from .._values.fields import dataclass
 from .._values.kinds import INTEGERS
 from ..errors import ArgumentError, WrongTypeError
 from .annotations import hints_of
@@ -26,7 +27,7 @@ from .configured import has_conditions, needs_reader
 from .hints import Hint, choice_hint, hint_of, place_hint
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Property:
     name: str
     hint: Hint
@@ -64,7 +65,7 @@ class Property:
             getattr(instance, "__dict__", {}).pop(self.name, None)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Method:
     name: str
     text: str | None
@@ -72,7 +73,7 @@ class Method:
     result: Hint
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Description:
     cls: type
     name: str

@@ -21,6 +21,7 @@ from .._declarations.secrets import has_secret
 from .._native.session import key_of
 from .._values.enumeration import Enumeration
 from .._values.exact import wrapped
+from .._values.fields import dataclass
 from .._values.kinds import enum_number
 from .._values.members import Members, nearest
 from ..errors import RangeError, WrongTypeError
@@ -42,7 +43,7 @@ LATE: dict[str, int] = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Hint:
     """The value that an annotation demands."""
 

@@ -5,13 +5,13 @@ Nothing here calls the library.
 
 from __future__ import annotations
 
-import dataclasses
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
 from .. import _generated as c
+from .._values.fields import dataclass
 from .._values.kinds import CODECS, Codec
 from ..errors import ArgumentError, WrongTypeError
 from . import context
@@ -30,7 +30,7 @@ def is_class(what: Any) -> bool:
     return isinstance(what, type) or isinstance(typing.get_origin(what), type)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Kind:
     """In ``Annotated[int, Kind(...)]``: the exact kind of a number. Use the names below."""
 
@@ -54,7 +54,7 @@ SHARED = "__invivo_shared__"
 KEEPS_CHILDREN = "__invivo_keeps_children__"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Tunable:
     """The arguments of `tunable`."""
 
@@ -145,14 +145,14 @@ def tunable(
     return Tunable(initial, min, max, unit, step, pairs, text, former, restart, read_only, codec, secret)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Named:
     """In ``Annotated[T, Named("lead")]``: the key that is meant, in the same assembly or as ``"assembly.name"``."""
 
     key: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Inject:
     """Marks an attribute, ``clock: Annotated[Clock, Inject()]``, that is injected wherever an object of the class is
     created.

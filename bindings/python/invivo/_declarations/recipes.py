@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, ParamSpec, TypeVar
 
+from .._values.fields import dataclass
 from ..errors import ArgumentError, ExistsError, PropertyError
 from .changes import OnChange
 
@@ -23,7 +24,7 @@ Scope = Literal["graph", "prototype", "lazy_singleton", "singleton", "weak_singl
 Hidden = bool | Literal["class", "interface"]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ref:
     """A reference to a key, or to the definition of a class."""
 
@@ -36,7 +37,7 @@ class Ref:
     owns: bool = False
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class All:
     of: type
     exact: bool = False
@@ -46,7 +47,7 @@ class All:
     owns: bool = False
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Argument:
     """A runtime argument of the member that is described."""
 
@@ -54,11 +55,11 @@ class Argument:
     name: str
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Arguments: ...
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Path:
     """The property at a path of another object."""
 
@@ -66,7 +67,7 @@ class Path:
     names: tuple[str, ...]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Late:
     """A deferred reference: a callable that resolves its target when it is called."""
 
@@ -78,7 +79,7 @@ class Late:
 _MISSING: Any = object()
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Config:
     """The value of the configuration at a path."""
 
@@ -93,7 +94,7 @@ class Config:
         return self.default is not _MISSING
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Entry:
     """The value of a definition's own entry, or (path None) the name of the entry."""
 
@@ -107,7 +108,7 @@ class Entry:
         return self.default is not _MISSING
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Text:
     """A string that a converter reads."""
 
@@ -115,7 +116,7 @@ class Text:
     converter: str | type | None
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """The first option that matches the value of the chooser."""
 
@@ -123,17 +124,17 @@ class Choice:
     options: tuple[tuple[int, Any, Any], ...]  # condition, value or class, source
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Own:
     what: Literal["resolver", "asker"]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Constant:
     value: Any
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class MadeBy:
     """The result of a method of another object."""
 
@@ -142,7 +143,7 @@ class MadeBy:
     arguments: tuple[Any, ...]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Call:
     """A method, or any function of the object, that is called while the object is created."""
 
@@ -154,7 +155,7 @@ class Call:
 Hook = str | Callable[[Any], Any] | Call
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Options:
     """The options of a definition.
 

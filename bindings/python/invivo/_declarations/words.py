@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, cast, overload
 
 from .. import _generated as c
+from .._values.fields import dataclass
 from ..errors import ArgumentError
 from .changes import OnChange
 from .marks import is_class
@@ -283,7 +283,7 @@ def text(string: Any, /, converter: str | type | None = None) -> Any:
     return Recipe(Text(string, converter))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Exactly:
     cls: type
 

@@ -12,7 +12,6 @@ import ctypes
 import os
 import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _generated as c
@@ -20,6 +19,9 @@ from ..errors import FileError, VersionError
 from . import signals
 from .failures import ErrorCell, Failures, forget_since, sent
 from .pins import entered, is_pinned, open_pins
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _INDEX = {name: index for index, name in enumerate(c.TABLE)}
 _FIRST = c.invivo_table._fields_[3][0]
@@ -228,6 +230,8 @@ def own_library() -> Library:
 
 def find() -> Path:
     """Returns the path of the library: INVIVO_LIBRARY, the copy in this package, or a development build beside it."""
+    from pathlib import Path
+
     asked = os.environ.get("INVIVO_LIBRARY")
     if asked:
         path = Path(asked).absolute()

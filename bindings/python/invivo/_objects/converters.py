@@ -6,18 +6,20 @@ import ctypes
 import functools
 import itertools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _generated as c
 from .._classes import configured
 from .._classes.callables import check_callback
 from .._classes.hints import Hint, crossing_kind, for_python
 from .._native import callbacks, strings
-from .._settings.schema import Find, Schema
 from .._values import conversion
 from .._values.handles import Handles
 from ..errors import Error, ExistsError
 from .types import Types
+
+if TYPE_CHECKING:
+    from .._settings.schema import Find, Schema
 
 
 class Converters:
@@ -111,6 +113,8 @@ class _Reader:
 
     @functools.cached_property
     def schema(self) -> Schema:
+        from .._settings.schema import Schema  # slow to import, and rarely needed
+
         return Schema(self.hint.annotation, self.find)
 
 

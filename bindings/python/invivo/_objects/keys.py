@@ -18,6 +18,7 @@ from .._classes.hints import Hint, crossing_kind, for_python
 from .._native import strings
 from .._values import conversion
 from .._values.exact import Exact, crosses
+from .._values.fields import dataclass
 from .._values.handles import Handles
 from ..errors import ArityError, Error, HandleError, within
 from .types import Types
@@ -36,7 +37,7 @@ class Declared(Protocol):
     def arguments(self) -> tuple[Parameter, ...]: ...
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Facts:
     """The definition that is in force for a key."""
 

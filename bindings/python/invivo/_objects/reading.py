@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._classes.classes import Property
-from .._settings.schema import Find, Schema
 from .._values.enumeration import Enumeration
 from ..errors import Error
 from .entries import Entry
+
+if TYPE_CHECKING:
+    from .._settings.schema import Find
 
 _WRITTEN = (bool, int, float, str, bytes, list, dict)
 _CHANGEABLE = (list, dict, set, bytearray)
@@ -25,6 +27,8 @@ class Reader:
     __slots__ = ("_hint", "_name", "_schema")
 
     def __init__(self, described: Property, find: Find) -> None:
+        from .._settings.schema import Schema  # slow to import, and rarely needed
+
         self._name, self._hint = described.name, described.hint
         self._schema = Schema(described.annotation, find)
 

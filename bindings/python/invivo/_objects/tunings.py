@@ -44,11 +44,11 @@ class Tunings:
         self._core, self._types = core, types
         self._kept: dict[int, list[Snapshot]] = {}  # by the number of the object's entry, the oldest first
         self._used: dict[int, None] = {}  # those with kept attributes
-        self._views: dict[int, weakref.ref[Reading]] = {}  # those that may be open
+        self.views: dict[int, weakref.ref[Reading]] = {}  # those that may be open
 
     def opening(self, begun: Reading) -> None:
         """Notes that a view is about to begin: nothing that it may read is dropped from now on."""
-        self._views[id(begun)] = weakref.ref(begun)
+        self.views[id(begun)] = weakref.ref(begun)
 
     def changing(self, number: int) -> None:
         """Keeps the attributes of an object before one of them is set, unless nobody has the object yet."""
@@ -74,15 +74,13 @@ class Tunings:
 
     def prune(self) -> None:
         """Drops everything that no view can read any more."""
-        if not self._used:
-            return
-        oldest = self._visible()
-        for number, reference in list(self._views.items()):
+        oldest = self._visible() if self._used else 0
+        for number, reference in list(self.views.items()):
             begun = reference()
             if begun is not None and begun.views:
                 oldest = min(oldest, begun.generation)
-            elif self._views.get(number) is reference:
-                self._views.pop(number, None)
+            elif self.views.get(number) is reference:
+                self.views.pop(number, None)
         for number in list(self._used):
             # The list stays: a commit may be about to add to it.
             kept = self._kept.get(number, [])

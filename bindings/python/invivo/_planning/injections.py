@@ -10,11 +10,12 @@ from .. import _generated as c
 from .._assemblies.definitions import Definition, plain_class
 from .._classes.callables import Parameter
 from .._classes.hints import Hint
+from .._values.fields import dataclass
 
 Rename: TypeAlias = Callable[[str], str]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Injection:
     """A value for one parameter, property or list item, as in wiring.h."""
 
@@ -51,7 +52,7 @@ class Injection:
         return dataclasses.replace(self, reference=key, items=tuple(each.renamed(rename) for each in self.items))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Invocation:
     method: str
     arguments: tuple[Injection, ...]
@@ -60,7 +61,7 @@ class Invocation:
         return dataclasses.replace(self, arguments=tuple(each.renamed(rename) for each in self.arguments))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Option:
     when: int
     value: Any
@@ -70,7 +71,7 @@ class Option:
         return self if self.use is None else dataclasses.replace(self, use=self.use.renamed(rename))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Plan:
     """A definition and its injections."""
 

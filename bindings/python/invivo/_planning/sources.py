@@ -19,6 +19,7 @@ from .._classes.universal import VALUE, is_plain
 from .._declarations import recipes
 from .._declarations.changes import WHOLE_FLAGS, whole_flags
 from .._declarations.recipes import Draft, Options, Recipe, Ref
+from .._values.fields import dataclass
 from .._values.foreign import Type
 from .._values.kinds import KIND_NAMES
 from ..errors import AmbiguousError, ArgumentError, ArityError, Error, NotFoundError, WrongTypeError
@@ -27,7 +28,7 @@ from .injections import Injection, Plan
 from .passing import stays
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class To:
     """The receiver of a value.
 

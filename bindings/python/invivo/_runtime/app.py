@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -266,6 +264,9 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
     Its trait types are added to this runtime alone. Its assemblies, those that are global names, are described, so that
     a manifest may activate them.
     """
+    import importlib.util
+    from pathlib import Path
+
     file = Path(path)
     if not file.is_file():
         raise FileError("there is no such file" if not file.exists() else "this is not a file", file=path)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .. import _generated as c
+from .._native.activity import Activity
 from .._services.settings import SAME, LogLevel, RuntimeOptions, change_options, milliseconds, read_options
 from .._state.build_plans import Plan
 from .._state.core import Core
@@ -22,6 +23,9 @@ class RuntimeBase:
 
     _core: Core
     _kept: dict[Any, Any]  # the shared objects that were resolved, by the class or name they were requested by
+    _settings: dict[Any, Any]  # the typed settings that were read, by the class or name they were requested by
+    _activity: Activity
+    _views: dict[int, Any]  # views that may be open
     _gone: bool
     _lock: threading.RLock
     _ready: dict[Any, Callable[..., Any]]
@@ -42,10 +46,13 @@ class RuntimeBase:
         return bool(self._kept)
 
     def purge(self) -> None:
-        """Drops the shared objects that were resolved; they are resolved again on demand. A commit does this itself."""
+        """Drops the shared objects that were resolved, and settings. They are resolved again on demand. A commit does
+        this itself.
+        """
         with self._lock:
-            old = list(self._kept.values())
+            old = [*self._kept.values(), *self._settings.values()]
             self._kept.clear()
+            self._settings.clear()
         del old  # objects that it alone kept end here, where nothing is locked
 
     def forked(self) -> None:

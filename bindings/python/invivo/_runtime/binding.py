@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -72,9 +73,28 @@ class Binding(Changing):
     def settings(self, what: Any, /) -> Any:
         """Returns the typed settings of the current generation, or of that of the pin or view of the calling thread.
 
-        ``what``: the class that is bound, or the name of a binding. In one generation it is always the same object.
+        ``what``: the class that is bound, or the name of a binding. In one generation it is always the same object. A
+        view counts if `view` began it, or if the code runs in a call of the library.
         """
-        return bindings.current(self._open(), what)
+        activity = self._activity
+        # Factories, hooks and views may read another generation. A build plan is given up.
+        if not (activity.planning or activity.calling or self._views):
+            try:
+                return self._settings[what]
+            except (KeyError, TypeError):
+                pass  # the read is not an error's context
+        return self._read_settings(what)
+
+    def _read_settings(self, what: Any) -> Any:
+        core = self._open()
+        epoch = core.epoch
+        found = bindings.current(core, what)
+        # Kept under the same conditions as resolved objects.
+        with self._lock, contextlib.suppress(TypeError):  # of an annotation that cannot be hashed
+            is_current = epoch == core.epoch and not epoch & 1
+            if is_current and not (self._gone or core.closed or core.activity.calling or self._views):
+                self._settings[what] = found
+        return found
 
     def observe_settings(self, what: type[T], callback: Callable[[T, int], Any], /) -> ConfigObserver:
         """Calls ``callback(settings, generation)`` after each reload that changed the section of a bound class."""

@@ -182,7 +182,8 @@ class Runtime(Filling, Binding, Observing):
     def _settle(self, core: Core, *, opened: bool) -> None:
         self._core = core
         self._ready, self._taking = core.plans.ready, core.plans.taking
-        self._kept = {}
+        self._kept, self._settings = {}, {}
+        self._activity, self._views = core.activity, core.tunings.views
         self._is_guest = opened
         self._gone = False
         self._entries = 0

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import contextvars
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _generated as c
 from .._native import callbacks
 from .._objects.objects import Objects
 from .._values import conversion
 from ..errors import Error, UnsupportedError
+
+if TYPE_CHECKING:
+    import asyncio
 
 # How many coroutines of the opening thread await an object, by runtime.
 _awaiting: weakref.WeakKeyDictionary[Objects, int] = weakref.WeakKeyDictionary()
@@ -59,6 +61,8 @@ async def resolve(
     core: Objects, handle: c.invivo_key, name: str, arguments: Iterable[Any], poll: Callable[[], Any]
 ) -> Any:
     """Returns the object of a key, created where it belongs, while the event loop continues."""
+    import asyncio  # slow to import, and few programs need it
+
     loop = asyncio.get_running_loop()
     waiting = Waiting(core, loop)
     given = list(arguments)

@@ -15,8 +15,6 @@ from .._declarations.words import new
 from .._native import callbacks, strings, views
 from .._objects import tunings
 from .._objects.objects import Objects
-from .._settings import describe
-from .._settings.schema import Schema
 from .._values import conversion
 from ..errors import ArgumentError, ExistsError, NotFoundError, WrongTypeError
 
@@ -25,6 +23,8 @@ class Binding:
     """A section of the configuration that is read as an annotation."""
 
     def __init__(self, core: Objects, annotation: Any, path: str, name: str | None) -> None:
+        from .._settings.schema import Schema  # slow to import, and not needed without settings
+
         if not isinstance(path, str):
             raise ArgumentError(f"the path of a section is a string such as 'audio', not {path!r}")
         self.core, self.annotation = core, annotation
@@ -45,6 +45,8 @@ class Binding:
 
     def give(self, changes: c.invivo_changes) -> None:
         """Adds it to a change set of the library."""
+        from .._settings import describe
+
         library = self.core.library
         options = c.invivo_settings()
         options.struct_size = ctypes.sizeof(options)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from .. import _generated as c
 from .._declarations.changes import OnChange
+from .._values.fields import dataclass
 
 GraphFormat = Literal["json", "dot", "mermaid"]
 
@@ -100,7 +100,7 @@ def nodes(facts: Sequence[Mapping[str, Any]]) -> list[WiringNode]:
     return found
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class State:
     """The state of the shared instances of a key.
 
@@ -115,7 +115,7 @@ class State:
     error: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class SourceState:
     """A document, and how its changes are noticed.
 
@@ -138,7 +138,7 @@ class SourceState:
     refused: bool = False
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Generation:
     """A generation to which a rollback is possible, or the current one.
 
@@ -153,7 +153,7 @@ class Generation:
     marks: tuple[str, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Retired:
     """An object that a reload has replaced or removed and that has not been stopped.
 
@@ -170,7 +170,7 @@ class Retired:
     idle: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Kept:
     """A dependency of which objects keep the former object or value (``on_change="keep"``).
 
@@ -182,7 +182,7 @@ class Kept:
     since: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class PendingRestart:
     """A change that takes effect when an object is next created (``restart=True``).
 
@@ -194,7 +194,7 @@ class PendingRestart:
     since: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Former:
     """A former generation that is read, pinned, or whose objects are in use.
 
@@ -209,7 +209,7 @@ class Former:
     threads: tuple[int, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class OpenPin:
     """An open pin. ``age``: in seconds. ``place``: "server.py:12"."""
 
@@ -219,7 +219,7 @@ class OpenPin:
     place: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Status:
     """The reasons why changes take effect late, or not at all.
 

@@ -13,6 +13,7 @@ from .. import _generated as c
 from .._native import callbacks
 from .._native.strings import text
 from .._state.core import Core
+from .._values.fields import dataclass
 from .._values.foreign import Object
 from ..errors import ArgumentError, Error
 from .kinds import (
@@ -31,7 +32,7 @@ from .kinds import (
 from .subscriptions import Subscription, subscribed
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Cause:
     """One part of the cause of a reload.
 
@@ -67,7 +68,7 @@ class Notice(str):
         return str(self), self.kind, self.file, self.line, self.column
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Change:
     """One change of a reload.
 
@@ -94,7 +95,7 @@ class Change:
     column: int = dataclasses.field(default=0, compare=False)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Report:
     """The outcome of one reload.
 
@@ -175,7 +176,7 @@ def read_report(core: Core, pointer: int) -> Report:
     )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Progress:
     """One phase of a reload, or the end of a former generation.
 

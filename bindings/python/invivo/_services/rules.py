@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,10 +11,11 @@ from .._classes.callables import check_callback, place_of
 from .._native import callbacks, strings
 from .._objects.objects import Objects
 from .._values import conversion
+from .._values.fields import dataclass
 from ..errors import ArgumentError, Refused, WrongTypeError
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Rule:
     name: str
     inputs: tuple[str, ...]

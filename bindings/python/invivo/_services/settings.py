@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import enum
 import logging
 import math
@@ -18,6 +17,7 @@ from .._native.failures import describe
 from .._native.strings import text
 from .._state.core import Core
 from .._values import conversion
+from .._values.fields import dataclass
 from ..errors import ArgumentError, StaleError, WrongTypeError
 
 STOP_GRACE = 30.0  # seconds
@@ -168,7 +168,7 @@ def _write(options: c.invivo_runtime_options, given: Mapping[str, Any]) -> None:
             setattr(options, option.field, written)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class RuntimeOptions:
     """The options in force of a runtime, as `Runtime` takes them. Defaults are the numbers in use.
 

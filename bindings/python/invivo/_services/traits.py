@@ -23,6 +23,7 @@ from .._objects.objects import Objects
 from .._objects.reading import Reader, reader_of
 from .._objects.registration import PropertyTables
 from .._values import conversion
+from .._values.fields import dataclass
 from ..errors import ArgumentError, Error, Refused, WrongTypeError
 from .rules import check_answer
 
@@ -62,7 +63,7 @@ def _number(value: Any, what: str) -> float:
     return float(value)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TraitType:
     """The description of a subclass of `Trait`. Nothing in it belongs to a runtime."""
 
@@ -325,7 +326,7 @@ def _reversal(described: TraitType, answers: list[Any]) -> Reversal | _Alone | _
     return _Suspended(described, answer)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Suspended:
     """The code of `apply` after its ``yield``, as a reversal."""
 
@@ -345,7 +346,7 @@ class _Suspended:
         return sum(each is thing for each in gc.get_referents(self.code, self.code.gi_frame))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Alone:
     """A reversal that does not take the target."""
 
@@ -363,7 +364,7 @@ def _with_target(function: Callable[..., Any]) -> Reversal | _Alone:
     return _Alone(function)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Held:
     """The state of an attribute: its value, and whether the object itself holds it."""
 

@@ -10,6 +10,7 @@ from .. import _generated as c
 from .._assemblies.assembly import AssemblyDescription
 from .._assemblies.definitions import Definition
 from .._assemblies.processors import Processor
+from .._values.fields import dataclass
 
 
 @dataclasses.dataclass
@@ -53,7 +54,7 @@ class Contents:
         self.removed[key] = None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Activation:
     """An assembly that becomes active."""
 

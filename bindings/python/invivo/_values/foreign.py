@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import functools
 from typing import Any
 
@@ -11,6 +10,7 @@ from .. import _generated as c
 from .._native import strings
 from ..errors import StaleError, within
 from . import conversion, kinds
+from .fields import dataclass
 from .handles import Handles
 from .kinds import CODEC_NAMES, KIND_NAMES
 
@@ -108,7 +108,7 @@ class ForeignCallable:
             core.drop(self._lease)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class PropertyInfo:
     """The description of a property."""
 
@@ -134,7 +134,7 @@ class PropertyInfo:
     """Messages do not show its values. The initial value is then None."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class MethodInfo:
     """The description of a method."""
 

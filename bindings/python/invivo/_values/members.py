@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import enum
 from collections.abc import Iterable
 from typing import Any
@@ -66,5 +65,7 @@ def nearest(name: Any, known: Iterable[Any]) -> str:
     """Returns "; did you mean 'x'?", or nothing."""
     if not isinstance(name, str):
         return ""
+    import difflib  # for messages alone
+
     found = difflib.get_close_matches(name, [each for each in known if isinstance(each, str)], 1)
     return f"; did you mean {found[0]!r}?" if found else ""
