@@ -94,11 +94,15 @@ extension ConfigNode {
         // Proportional to the smaller of both.
         if map.count < branch.branches.count {
             for (index, entry) in map.enumerated() {
-                if let inner = branch.branches[entry.name] { editor.replace(at: index, by: entry.node.marked(by: inner)) }
+                if let inner = branch.branches[entry.name] {
+                    editor.replace(at: index, by: entry.node.marked(by: inner))
+                }
             }
         } else {
             for (name, inner) in branch.branches {
-                if let index = map.index(of: name) { editor.replace(at: index, by: map.node(at: index).marked(by: inner)) }
+                if let index = map.index(of: name) {
+                    editor.replace(at: index, by: map.node(at: index).marked(by: inner))
+                }
             }
         }
         return editor.isChanged ? ConfigNode(.map(editor.map), at: location, variables: variables) : self
