@@ -41,7 +41,7 @@ def section() -> None:
 
 
 def bind() -> None:
-    """A section bound and unbound by the runtime; beside two reloads of one definition, and among many other bindings."""
+    """A section bound and unbound; beside two reloads of one definition, and among many other bindings."""
     import bench
 
     def measured(others: int) -> float:

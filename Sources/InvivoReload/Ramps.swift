@@ -152,17 +152,34 @@ final class Ramps: Sendable {
         stopTimer { $0.isEmpty }
     }
 
-    /// The objects whose steps need the turn, or all others.
-    private func objects(inTurn: Bool) -> [UInt64] {
+    /// Objects of one domain, in the order of their creation. Without a domain: for any thread.
+    private struct Group {
+        let domain: Domain?
+        var objects: [UInt64]
+        /// Whether their steps need the turn.
+        var needTurn: Bool { domain?.runsWherePosted ?? true }
+    }
+
+    /// The objects whose steps are due, in few groups.
+    private func groups() -> [Group] {
         state.locked { state in
-            state.objects.filter { !$0.value.isBusy && ($0.value.domain?.runsWherePosted ?? true) == inTurn }.map(
-                \.key
-            ).sorted()
+            var groups: [Group] = []
+            for (object, moving) in state.objects where !moving.isBusy {
+                if let index = groups.lastIndex(where: { $0.domain === moving.domain }) {
+                    groups[index].objects.append(object)
+                } else {
+                    groups.append(Group(domain: moving.domain, objects: [object]))
+                }
+            }
+            for index in groups.indices { groups[index].objects.sort() }
+            return groups.sorted { $0.objects[0] < $1.objects[0] }
         }
     }
 
     private func postAll(at now: UInt64, inTurn: Bool) {
-        for object in objects(inTurn: inTurn) { post(object, at: now) }
+        for group in groups() where group.needTurn == inTurn {
+            for object in group.objects { post(object, at: now) }
+        }
     }
 
     /// Makes a step of blocks that met a publication.
@@ -189,11 +206,16 @@ final class Ramps: Sendable {
             do throws(Failure) { try body() } catch { failures += error.all }
         }
         attempt { () throws(Failure) in try stepSurely(limit: limit) }
-        failures += moveAll(inTurn: false, at: now, limit: limit)
-        if !objects(inTurn: true).isEmpty {
+        let groups = groups()
+        for group in groups where !group.needTurn {
+            attempt { () throws(Failure) in try move(group, at: now, limit: limit) }
+        }
+        if groups.contains(where: \.needTurn) {
             attempt { () throws(Failure) in
                 try turns.take()
-                failures += moveAll(inTurn: true, at: now, limit: limit)
+                for group in groups where group.needTurn {
+                    attempt { () throws(Failure) in try move(group, at: now, limit: limit) }
+                }
                 turns.end()
             }
         }
@@ -274,29 +296,13 @@ final class Ramps: Sendable {
         }
     }
 
-    /// Makes a step of each object that needs the turn, or of all others, and waits for them: one job for the objects of a domain.
-    private func moveAll(inTurn: Bool, at now: UInt64, limit: UInt64) -> [Failure] {
-        var objects: [ObjectIdentifier: [UInt64]] = [:]
-        var domains: [Domain] = []
-        for object in self.objects(inTurn: inTurn) {
-            guard let moving = state.locked({ $0.objects[object] }) else { continue }
-            guard let domain = moving.domain else {
-                run(object, at: now)
-                continue
-            }
-            objects[ObjectIdentifier(domain), default: []].append(object)
-            if objects[ObjectIdentifier(domain)]?.count == 1 { domains.append(domain) }
+    /// Makes a step of each object of a group, in one job, and waits for it.
+    private func move(_ group: Group, at now: UInt64, limit: UInt64) throws(Failure) {
+        let runAll: @Sendable () -> Void = { [self] in
+            for object in group.objects { run(object, at: now) }
         }
-        var failures: [Failure] = []
-        for domain in domains {
-            let own = objects[ObjectIdentifier(domain)] ?? []
-            do throws(Failure) {
-                try container.domains.run(in: domain, timeout: limit) { [self] _ in
-                    for object in own { run(object, at: now) }
-                }
-            } catch { failures += error.all }
-        }
-        return failures
+        guard let domain = group.domain else { return runAll() }
+        try container.domains.run(in: domain, timeout: limit) { _ in runAll() }
     }
 
     /// In the domain of the object. Uses the newest time if a later step has been requested meanwhile.

@@ -98,12 +98,13 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoTraits/Tuning+Plain.swift": [
         Mutant("always", "former.isSeen(shown)", "traits"),
         Mutant("never", "layer.pointee.value.isSame(as: answer)", "traits"),
+        Mutant("always", "isSeen(property.read(instance))", "ramps"),
     ],
     "InvivoTraits/TargetLayers.swift": [
         Mutant("never", "effective[index]?.shows(sameAs: layer) == true", "ramps"),
     ],
     "InvivoReload/Ramps.swift": [
-        Mutant("always", "!$0.value.isBusy", "ramps"),
+        Mutant("always", "!moving.isBusy", "ramps"),
         Mutant("skip", "restores.add([id])", "ramps"),
         Mutant(
             "skip", "if state.locked({ $0.isDue }) { step() }", "ramps", "the next tick makes the step, a little later"
@@ -114,7 +115,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if isFinalized { finalize(record, key) }", "ramps"),
         Mutant("skip", "state.blocks[id] = rest.isEmpty ? nil : rest", "ramps"),
         Mutant("skip", "if !isMoving { state.locked { $0.objects[object] = nil } }", "ramps"),
-        Mutant("never", "!objects(inTurn: true).isEmpty", "ramp_crossings"),
+        Mutant("never", "groups.contains(where: \\.needTurn)", "ramp_crossings"),
     ],
     "InvivoTraits/CodeStack.swift": [
         Mutant("never", "stack.isBroken || !bases.isEmpty || changes(to: wanted)", "trait_types trait_crossings"),
