@@ -18,6 +18,12 @@ public struct SecretPaths: Sendable, Equatable {
             branches[name, default: Branch()].insert(names.dropFirst())
         }
 
+        /// The secret paths around, at and below a path: a secret branch, or one with secret parts. Nil if there are none.
+        func branch(at names: ArraySlice<String>) -> Branch? {
+            guard !isSecret, let name = names.first else { return isSecret || !branches.isEmpty ? self : nil }
+            return branches[name]?.branch(at: names.dropFirst())
+        }
+
         /// The secret paths below a path.
         func paths(below path: String) -> [String] {
             if isSecret { return [path] }
@@ -26,33 +32,36 @@ public struct SecretPaths: Sendable, Equatable {
     }
 
     /// No path lies below another one.
-    private var paths: TreeSet<String> = []
+    private let paths: TreeSet<String>
     /// The same paths by their names.
-    private var root = Branch()
+    private let root: Branch
 
-    public init(_ paths: some Sequence<String> = []) { for path in paths { insert(path) } }
+    public init() { (paths, root) = ([], Branch()) }
 
-    /// Makes a path secret.
-    public mutating func insert(_ path: String) {
-        guard !contains(path) else { return }
-        for inner in branch(at: path)?.paths(below: path) ?? [] { paths.remove(inner) }
-        paths.insert(path)
-        root.insert(ConfigPath.names(path)[...])
+    private init(_ paths: TreeSet<String>, _ root: Branch) { (self.paths, self.root) = (paths, root) }
+
+    public init(_ paths: some Sequence<String>) { self = SecretPaths().adding(paths) }
+
+    /// Returns the same with more secret paths.
+    public func adding(_ more: some Sequence<String>) -> SecretPaths {
+        var (paths, root) = (paths, root)
+        for path in more {
+            let names = ConfigPath.names(path)[...]
+            let known = root.branch(at: names)
+            guard known?.isSecret != true else { continue }
+            for inner in known?.paths(below: path) ?? [] { paths.remove(inner) }
+            paths.insert(path)
+            root.insert(names)
+        }
+        return SecretPaths(paths, root)
     }
 
     public static func == (left: SecretPaths, right: SecretPaths) -> Bool { left.paths == right.paths }
 
     public var isEmpty: Bool { paths.isEmpty }
 
-    /// The secret paths around, at and below a path: a secret branch, or one with secret parts. Nil if there are none.
     private func branch(at path: String) -> Branch? {
-        guard !isEmpty else { return nil }
-        var found = root
-        for name in ConfigPath.names(path) where !found.isSecret {
-            guard let next = found.branches[name] else { return nil }
-            found = next
-        }
-        return found
+        isEmpty ? nil : root.branch(at: ConfigPath.names(path)[...])
     }
 
     /// Whether a path is secret, or lies below one that is.

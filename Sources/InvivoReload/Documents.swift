@@ -343,7 +343,7 @@ final class Documents: Sendable {
         set.events = first...max(first, bursts.map(\.lastEventNs).max() ?? first)
         guard !set.documents.contents.isEmpty else { return }
         set.numbers = edits.take(set.documents.heard)
-        container.log(.trace, "heard of \(set.documents.heard.map(\.name).joined(separator: ", "))")
+        container.log(.trace, "heard of \(set.documents.heard.map(\.name).listed())")
         // Reading and parsing such small files takes less time than waking a thread.
         changed(set, bursts.allSatisfy { $0.size <= 16_384 })
     }
@@ -387,7 +387,7 @@ final class Documents: Sendable {
     /// Lets the follower report files with events since `first` again, because they are being written.
     func lookAgain(_ documents: [Document], since first: UInt64) {
         guard !documents.isEmpty else { return }
-        container.log(.debug, "\(documents.map(\.name).joined(separator: ", ")): being written; read again later")
+        container.log(.debug, "\(documents.map(\.name).listed()): being written; read again later")
         state.locked { $0.follower }?.lookAgain(documents.compactMap(\.follow), since: first)
     }
 

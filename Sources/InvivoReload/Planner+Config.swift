@@ -51,10 +51,7 @@ extension Planner {
             || set.secrets.contains(where: { !$0.isSecret })
         else {
             // Without those that stay.
-            var all = next.secrets
-            for (path, _) in set.secrets { all.insert(path) }
-            for path in changes.added.flatMap(\.secrets) { all.insert(path) }
-            return all
+            return next.secrets.adding(set.secrets.map(\.path) + changes.added.flatMap(\.secrets))
         }
         let bindings = changes.isEmpty ? former : former.applying(changes)
         return SecretPaths(

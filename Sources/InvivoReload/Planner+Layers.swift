@@ -214,7 +214,7 @@ extension Planner {
     /// The key that was meant: with its assembly, or spelled otherwise.
     private static func targetHint(_ key: String, _ names: [String]) -> String {
         let whole = names.filter { $0.hasSuffix(".\(key)") }
-        return whole.count == 1 ? ", did you mean '\(whole[0])'?" : suggestion(for: key, among: names)
+        return whole.count == 1 ? suggestion(whole[0]) : suggestion(for: key, among: names)
     }
 
     private func planLayers(

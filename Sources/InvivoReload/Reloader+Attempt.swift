@@ -240,9 +240,8 @@ extension Reloader {
         Loading.within(limit) {
             asReload(hasSecrets: hasSecrets) {
                 do throws(Failure) {
-                    let isRollback = set.restoredGeneration != nil
                     let result =
-                        isRollback
+                        set.restoredGeneration != nil
                         ? Stage.Result(staged: try generations.stage(set, current.specLimits), failure: nil)
                         : try stage.run(set, &prepared.files, &prepared.clock)
                     prepared.clock.end(INVIVO_PHASE_STAGE)

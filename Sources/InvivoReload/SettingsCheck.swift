@@ -145,7 +145,7 @@ final class SettingsCheck: PlannedCall {
         let known =
             fields.properties.isEmpty
             ? "; they have none"
-            : near.isEmpty ? "; expected " + fields.properties.map(\.name).joined(separator: ", ") : near
+            : near.isEmpty ? "; expected " + fields.properties.map(\.name).listed() : near
         return Failure(
             .property, "the settings '\(binding.name)' have no field \(quoted(name))\(known)",
             path: binding.shown(name),

@@ -139,7 +139,7 @@ class Lead:
     [
         (
             "lead: [Set: { gain: 1 }]",
-            "no target has the key 'lead', did you mean 'synth.lead'? "
+            "no target has the key 'lead'; did you mean 'synth.lead'? "
             "(pending_targets, or --wait, permits keys that are defined later)",
         ),
         ("synth.laed: [Set: { gain: 1 }]", "did you mean 'synth.lead'?"),
