@@ -18,6 +18,14 @@ public struct SecretPaths: Sendable, Equatable {
             branches[name, default: Branch()].insert(names.dropFirst())
         }
 
+        /// Removes a secret path that is one of these.
+        mutating func remove(_ names: ArraySlice<String>) {
+            guard let name = names.first else { return isSecret = false }
+            guard var inner = branches.removeValue(forKey: name) else { return }
+            inner.remove(names.dropFirst())
+            if inner.isSecret || !inner.branches.isEmpty { branches[name] = inner }
+        }
+
         /// The secret paths around, at and below a path: a secret branch, or one with secret parts. Nil if there are none.
         func branch(at names: ArraySlice<String>) -> Branch? {
             guard !isSecret, let name = names.first else { return isSecret || !branches.isEmpty ? self : nil }
@@ -59,6 +67,13 @@ public struct SecretPaths: Sendable, Equatable {
     public static func == (left: SecretPaths, right: SecretPaths) -> Bool { left.paths == right.paths }
 
     public var isEmpty: Bool { paths.isEmpty }
+
+    /// Returns the same without these secret paths. Those below another one stay a part of it.
+    public func removing(_ ended: some Sequence<String>) -> SecretPaths {
+        var (paths, root) = (paths, root)
+        for path in ended where paths.remove(path) != nil { root.remove(ConfigPath.names(path)[...]) }
+        return SecretPaths(paths, root)
+    }
 
     private func branch(at path: String) -> Branch? {
         isEmpty ? nil : root.branch(at: ConfigPath.names(path)[...])

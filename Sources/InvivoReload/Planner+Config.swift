@@ -46,16 +46,23 @@ extension Planner {
     ) -> SecretPaths {
         let changes = set.functions.settings
         let former = before.constraints.bindings
-        let ended = (changes.removed + changes.added.map(\.name)).flatMap { former[$0]?.secrets ?? [] }
-        guard !ended.isEmpty || definitions.assemblies != nil || set.restoredGeneration != nil
-            || set.secrets.contains(where: { !$0.isSecret })
-        else {
-            // Without those that stay.
-            return next.secrets.adding(set.secrets.map(\.path) + changes.added.flatMap(\.secrets))
-        }
+        let ended =
+            set.secrets.filter { !$0.isSecret }.map(\.path)
+            + (changes.removed + changes.added.map(\.name)).flatMap { former[$0]?.secrets ?? [] }
         let bindings = changes.isEmpty ? former : former.applying(changes)
-        return SecretPaths(
-            next.declaredSecrets.all + (definitions.assemblies ?? before.assemblies).secrets + bindings.secrets)
+        func all() -> [String] {
+            next.declaredSecrets.all + (definitions.assemblies ?? before.assemblies).secrets + bindings.secrets
+        }
+        let isWhole = definitions.assemblies != nil || set.restoredGeneration != nil || ended.count > 16
+        guard !isWhole else { return SecretPaths(all()) }
+        let declared = set.secrets.map(\.path).filter(next.declaredSecrets.contains)
+        let new = declared + changes.added.flatMap(\.secrets)
+        guard !ended.isEmpty else { return next.secrets.adding(new) }
+        // Others may be declared at or below a path that is not declared any more.
+        let staying = all().filter { path in
+            ended.contains { $0.isEmpty || path == $0 || path.hasPrefix($0) && path.dropFirst($0.count).first == "." }
+        }
+        return next.secrets.removing(ended).adding(staying + new)
     }
 
     private func plan(

@@ -53,7 +53,11 @@ extension Planner {
             + former.filter { old in !active.contains { $0 === old } }
         var ids = Set(definitions.changed.keys.filter { !rebased.contains($0) })
         if !moved.isEmpty {
-            for definition in before.definitions.values where definitions.changed[definition.id] == nil {
+            let keys = moved.map(\.key)
+            let candidates =
+                keys.contains { $0 == nil }
+                ? Array(before.definitions.values) : keys.compactMap { $0.flatMap { before.definitions[$0.id] } }
+            for definition in candidates where definitions.changed[definition.id] == nil {
                 let id = definition.id
                 let type = flat(before.originals[id] ?? definition, definitions).type
                 if moved.contains(where: { $0.concerns(id, type) }) { ids.insert(id) }

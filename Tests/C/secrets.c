@@ -823,6 +823,53 @@ static void an_assembly_declares_secrets_while_it_is_active(void) {
     end();
 }
 
+/* Whether one path lies at or below another one. */
+static bool lies_in(const char *path, const char *outer) {
+    size_t length = strlen(outer);
+    return !length || (!strncmp(path, outer, length) && (!path[length] || path[length] == '.'));
+}
+
+/* Declarations of change sets and of settings begin and end in any order, several in one set: the others stay. */
+static void declarations_begin_and_end_in_any_order(void) {
+    static const char *const paths[] = {"a", "a.b", "a.b.c", "a.bc", "d", "d.e", "d.e.f", "g.h.i"};
+    enum { COUNT = sizeof paths / sizeof *paths };
+    typedef struct {
+        double b, bc;
+    } section;
+    static const invivo_property fields[] = {INVIVO_FLAGGED_FIELD(section, INVIVO_PROPERTY_SECRET, b),
+                                             INVIVO_FLAGGED_FIELD(section, INVIVO_PROPERTY_SECRET, bc)};
+    begin();
+    bool declared[COUNT] = {false}, bound = false;
+    uint32_t random = 2463534242u;
+    for (int step = 0; step < 400; step++) {
+        invivo_changes changes;
+        OK(invivo_changes_open(runtime, &changes, E));
+        for (unsigned count = random % 3 + 1; count; count--) {
+            random ^= random << 13, random ^= random >> 17, random ^= random << 5;
+            const unsigned which = (random >> 8) % COUNT;
+            if (declared[which]) OK(invivo_changes_remove_secret(changes, paths[which], E));
+            else OK(invivo_changes_add_secret(changes, paths[which], E));
+            declared[which] = !declared[which];
+        }
+        if (random % 5 == 0) {
+            const invivo_settings settings = {.struct_size = sizeof settings, .name = "A", .path = "a", .fields = fields,
+                                              .field_count = 2, .size = sizeof(section)};
+            if (bound) OK(invivo_changes_unbind_settings(changes, "A", E));
+            else OK(invivo_changes_bind_settings(changes, &settings, E));
+            bound = !bound;
+        }
+        OK(invivo_changes_commit(changes, E));
+        for (unsigned i = 0; i < COUNT; i++) {
+            bool expected = bound && (lies_in(paths[i], "a.b") || lies_in("a.b", paths[i]) || lies_in(paths[i], "a.bc"));
+            for (unsigned k = 0; k < COUNT; k++)
+                if (declared[k] && (lies_in(paths[i], paths[k]) || lies_in(paths[k], paths[i]))) expected = true;
+            if (is_secret(paths[i]) != expected)
+                check_failed(__FILE__, __LINE__, "step %d: %s is %ssecret", step, paths[i], expected ? "not " : "");
+        }
+    }
+    end();
+}
+
 /* ---- messages ---- */
 
 static void messages_name_the_place_and_what_was_expected(void) {
@@ -874,6 +921,7 @@ int main(void) {
     RUN_TEST(entries_of_a_secret_are_no_keys);
     RUN_TEST(a_secret_field_of_settings_is_a_secret_path);
     RUN_TEST(an_assembly_declares_secrets_while_it_is_active);
+    RUN_TEST(declarations_begin_and_end_in_any_order);
     RUN_TEST(messages_name_the_place_and_what_was_expected);
     return check_end();
 }

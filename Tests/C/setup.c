@@ -187,10 +187,9 @@ static invivo_type_options node_options(const char *name) {
                                  .refresh = node_refresh};
 }
 static void ignore_log(void *user_data, const invivo_log_entry *entry) { (void)user_data, (void)entry; }
-static void begin_limited(uint32_t commit_timeout_ms) {
+static void begin(void) {
     invivo_runtime_options options = without_history();
     options.log = ignore_log;
-    options.commit_timeout_ms = commit_timeout_ms;
     OK(invivo_runtime_open(&runtime, &options, E));
     clear_trace();
     fail_times = 0;
@@ -204,7 +203,6 @@ static void begin_limited(uint32_t commit_timeout_ms) {
     type.setup = type.teardown = type.refresh = NULL;
     OK(invivo_type_register(runtime, &type, &quiet_type, E));
 }
-static void begin(void) { begin_limited(0); }
 static void end(void) {
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(live, 0);
@@ -1012,8 +1010,8 @@ static void await_entered(int times) {
     pthread_mutex_unlock(&lock);
 }
 static invivo_type slow_type, shared_leaf;
-static void begin_slow(uint32_t commit_timeout_ms) {
-    begin_limited(commit_timeout_ms);
+static void begin_slow(void) {
+    begin();
     entered = 0, blocks = false;
     invivo_type_options type = node_options("Slow");
     type.setup = slow_setup, type.concurrency = INVIVO_SHARED;
@@ -1022,6 +1020,14 @@ static void begin_slow(uint32_t commit_timeout_ms) {
     type.concurrency = INVIVO_SHARED, type.setup = type.teardown = type.refresh = NULL;
     OK(invivo_type_register(runtime, &type, &shared_leaf, E));
 }
+/* The limit of the changes that are to exceed it, and of others, which must not on a busy machine. */
+static void limit_changes(uint32_t milliseconds) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    OK(invivo_runtime_options_read(runtime, &options, E));
+    options.commit_timeout_ms = milliseconds;
+    OK(invivo_runtime_options_change(runtime, &options, E));
+}
 #define SHARED_LEAF(value) {.key = "ui.leaf", .type = shared_leaf, .scope = INVIVO_SCOPE_PROTOTYPE, .number = value, .is_named = true}
 #define SLOW_ROOT(steps) {.key = "ui.root", .type = slow_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = steps}
 #define OTHER(value) {.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = value}
@@ -1029,12 +1035,14 @@ static void begin_slow(uint32_t commit_timeout_ms) {
 /* A setup that outlives the limit of its change: the change fails, others do not wait for it, and there is one setup at a time. */
 static void a_setup_that_is_given_up_is_alone(void) {
     invivo_object object;
-    begin_slow(50);
+    begin_slow();
     OK(define(SHARED_LEAF(1), SLOW_ROOT("al")));
     node *root = resolved("ui.root", &object);
     set_blocks(true);
+    limit_changes(50);
     CHECK_EQUAL(define(SHARED_LEAF(2)), INVIVO_E_TIMEOUT);
     forget_error(INVIVO_E_TIMEOUT);
+    limit_changes(60000);
     await_entered(2);
     for (int i = 0; i < 3; i++) OK(define(OTHER(i)));
     pthread_mutex_lock(&lock);
@@ -1067,7 +1075,7 @@ static void a_stop_during_a_setup_is_not_lost(void) {
     invivo_key root;
     invivo_status status;
     pthread_t thread;
-    begin_slow(0);
+    begin_slow();
     OK(define(SHARED_LEAF(1), SLOW_ROOT("al")));
     resolved("ui.root", &object);
     OK(invivo_key_find(runtime, "ui.root", &root, E));
@@ -1090,15 +1098,17 @@ static void a_stop_during_a_setup_is_not_lost(void) {
 /* One owner does not return in time: another one that has answered is restored. */
 static void an_owner_beside_one_that_is_given_up_is_restored(void) {
     invivo_object first, second;
-    begin_slow(50);
+    begin_slow();
     OK(define(LEAF(1), ROOT("al"), {.key = "ui.pane", .type = shared_leaf, .scope = INVIVO_SCOPE_PROTOTYPE, .number = 1},
               {.key = "ui.keeper", .type = shared_leaf, .scope = INVIVO_SCOPE_PROTOTYPE, .number = 1},
               {.key = "ui.slow", .type = slow_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = "bk"}));
     node *root = resolved("ui.root", &first);
     node *slow = resolved("ui.slow", &second);
     set_blocks(true);
+    limit_changes(50);
     CHECK_EQUAL(define(LEAF(2), {.key = "ui.keeper", .type = shared_leaf, .scope = INVIVO_SCOPE_PROTOTYPE, .number = 2}), INVIVO_E_TIMEOUT);
     forget_error(INVIVO_E_TIMEOUT);
+    limit_changes(60000);
     CHECK_EQUAL(child(root, 0)->number, 1);
     CHECK_EQUAL(effects, 1);
     set_blocks(false);
