@@ -1,45 +1,40 @@
 internal import HashTreeCollections
 internal import InvivoBase
 
-/// The configuration paths whose values are secret, each with everything below it. A value.
+/// The configuration paths whose values are secret, each with everything below it. A path may be declared several times. A value.
 public struct SecretPaths: Sendable, Equatable {
-    /// The secret paths that begin with one name after another.
-    fileprivate struct Branch: Sendable {
-        var isSecret = false
-        /// Empty if everything is secret.
+    /// The declarations of paths that begin with one name after another.
+    fileprivate struct Branch: Sendable, Equatable {
+        var declarations = 0
         var branches: TreeDictionary<String, Branch> = [:]
 
-        mutating func insert(_ names: ArraySlice<String>) {
-            guard !isSecret else { return }
+        var isSecret: Bool { declarations > 0 }
+
+        /// Adds declarations of a path below this one. Returns how many there are now.
+        mutating func declare(_ names: ArraySlice<String>, _ more: Int) -> Int {
             guard let name = names.first else {
-                (isSecret, branches) = (true, [:])
-                return
+                declarations += more
+                return declarations
             }
-            branches[name, default: Branch()].insert(names.dropFirst())
-        }
-
-        /// Removes a secret path that is one of these.
-        mutating func remove(_ names: ArraySlice<String>) {
-            guard let name = names.first else { return isSecret = false }
-            guard var inner = branches.removeValue(forKey: name) else { return }
-            inner.remove(names.dropFirst())
+            var inner = branches.removeValue(forKey: name) ?? Branch()
+            let count = inner.declare(names.dropFirst(), more)
             if inner.isSecret || !inner.branches.isEmpty { branches[name] = inner }
+            return count
         }
 
-        /// The secret paths around, at and below a path: a secret branch, or one with secret parts. Nil if there are none.
+        /// The declarations around, at and below a path: a secret branch, or one with secret parts. Nil if there are none.
         func branch(at names: ArraySlice<String>) -> Branch? {
             guard !isSecret, let name = names.first else { return isSecret || !branches.isEmpty ? self : nil }
             return branches[name]?.branch(at: names.dropFirst())
         }
 
-        /// The secret paths below a path.
+        /// The secret paths below a path, without those below another one.
         func paths(below path: String) -> [String] {
             if isSecret { return [path] }
             return branches.flatMap { name, branch in branch.paths(below: path.isEmpty ? name : "\(path).\(name)") }
         }
     }
 
-    /// No path lies below another one.
     private let paths: TreeSet<String>
     /// The same paths by their names.
     private let root: Branch
@@ -48,32 +43,29 @@ public struct SecretPaths: Sendable, Equatable {
 
     private init(_ paths: TreeSet<String>, _ root: Branch) { (self.paths, self.root) = (paths, root) }
 
-    public init(_ paths: some Sequence<String>) { self = SecretPaths().adding(paths) }
+    public init(_ paths: some Sequence<String>) { self = SecretPaths().declaring(paths) }
 
-    /// Returns the same with more secret paths.
-    public func adding(_ more: some Sequence<String>) -> SecretPaths {
+    /// Returns the same with more declarations.
+    public func declaring(_ more: some Sequence<String>) -> SecretPaths {
         var (paths, root) = (paths, root)
         for path in more {
-            let names = ConfigPath.names(path)[...]
-            let known = root.branch(at: names)
-            guard known?.isSecret != true else { continue }
-            for inner in known?.paths(below: path) ?? [] { paths.remove(inner) }
+            _ = root.declare(ConfigPath.names(path)[...], 1)
             paths.insert(path)
-            root.insert(names)
         }
         return SecretPaths(paths, root)
     }
 
-    public static func == (left: SecretPaths, right: SecretPaths) -> Bool { left.paths == right.paths }
-
-    public var isEmpty: Bool { paths.isEmpty }
-
-    /// Returns the same without these secret paths. Those below another one stay a part of it.
-    public func removing(_ ended: some Sequence<String>) -> SecretPaths {
+    /// Returns the same without some of the declarations.
+    public func revoking(_ ended: some Sequence<String>) -> SecretPaths {
         var (paths, root) = (paths, root)
-        for path in ended where paths.remove(path) != nil { root.remove(ConfigPath.names(path)[...]) }
+        for path in ended where root.declare(ConfigPath.names(path)[...], -1) == 0 { paths.remove(path) }
         return SecretPaths(paths, root)
     }
+
+    /// Whether both have the same declarations.
+    public static func == (left: SecretPaths, right: SecretPaths) -> Bool { left.root == right.root }
+
+    public var isEmpty: Bool { paths.isEmpty }
 
     private func branch(at path: String) -> Branch? {
         isEmpty ? nil : root.branch(at: ConfigPath.names(path)[...])

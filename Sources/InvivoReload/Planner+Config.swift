@@ -45,24 +45,22 @@ extension Planner {
         _ next: ConfigLayers, _ set: ChangeSet, _ definitions: DefinitionPlan
     ) -> SecretPaths {
         let changes = set.functions.settings
-        let former = before.constraints.bindings
+        let bindings = before.constraints.bindings
+        guard definitions.assemblies == nil, set.restoredGeneration == nil else {
+            let assemblies = definitions.assemblies ?? before.assemblies
+            return SecretPaths(
+                next.declaredSecrets.all + assemblies.secrets + bindings.applying(changes).secrets)
+        }
+        // A path may be declared and revoked in one set.
+        let former = before.config.declaredSecrets
+        let declared = NameSet(set.secrets.map(\.path))
         let ended =
-            set.secrets.filter { !$0.isSecret }.map(\.path)
-            + (changes.removed + changes.added.map(\.name)).flatMap { former[$0]?.secrets ?? [] }
-        let bindings = changes.isEmpty ? former : former.applying(changes)
-        func all() -> [String] {
-            next.declaredSecrets.all + (definitions.assemblies ?? before.assemblies).secrets + bindings.secrets
-        }
-        let isWhole = definitions.assemblies != nil || set.restoredGeneration != nil || ended.count > 16
-        guard !isWhole else { return SecretPaths(all()) }
-        let declared = set.secrets.map(\.path).filter(next.declaredSecrets.contains)
-        let new = declared + changes.added.flatMap(\.secrets)
-        guard !ended.isEmpty else { return next.secrets.adding(new) }
-        // Others may be declared at or below a path that is not declared any more.
-        let staying = all().filter { path in
-            ended.contains { $0.isEmpty || path == $0 || path.hasPrefix($0) && path.dropFirst($0.count).first == "." }
-        }
-        return next.secrets.removing(ended).adding(staying + new)
+            declared.filter { former.contains($0) && !next.declaredSecrets.contains($0) }
+            + NameSet(changes.removed + changes.added.map(\.name)).flatMap { bindings[$0]?.secrets ?? [] }
+        let begun =
+            declared.filter { !former.contains($0) && next.declaredSecrets.contains($0) }
+            + changes.added.flatMap(\.secrets)
+        return next.secrets.revoking(ended).declaring(begun)
     }
 
     private func plan(
