@@ -31,6 +31,7 @@ struct DocumentTexts {
 
     private func missing(_ name: String) -> Failure {
         let known = Self.withText(documents.all).map(\.name)
-        return Failure(.notFound, "there is no live document '\(name)'\(suggestion(for: name, among: known))", path: name)
+        return Failure(
+            .notFound, "there is no live document '\(name)'\(suggestion(for: name, among: known))", path: name)
     }
 }

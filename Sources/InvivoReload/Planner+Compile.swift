@@ -44,7 +44,9 @@ extension Planner {
         var below = definitions
         var overridden: [UInt32] = []
         for id in before.covers.overridden.union(definitions.covers.keys) {
-            guard let covers = covers(id, definitions), !covers.overrides.isEmpty, let base = definitions.changed[id] ?? before.definitions[id] else { continue }
+            guard let covers = covers(id, definitions), !covers.overrides.isEmpty,
+                let base = definitions.changed[id] ?? before.definitions[id]
+            else { continue }
             below.changed[id] = .some(base)
             below.covers[id] = Covers(wiring: covers.wiring)
             overridden.append(id)
@@ -178,7 +180,8 @@ extension Planner {
         // override ends here, and removed ones, are compiled above.
         compiled.covered = [:]
         for id in concernedCovers(definitions, config) {
-            guard blockedSoFar[id] == nil, let base = bases[id] ?? former[id], let own = self.covers(id, definitions) else {
+            guard blockedSoFar[id] == nil, let base = bases[id] ?? former[id], let own = self.covers(id, definitions)
+            else {
                 continue
             }
             var sound: [(Definition, Recipe)] = []
@@ -220,7 +223,9 @@ extension Planner {
         var queue = Array(seen)
         if !before.covers.isEmpty {
             while let id = queue.popLast() {
-                for next in before.links.dependents.holders(of: id) where seen.insert(next).inserted { queue.append(next) }
+                for next in before.links.dependents.holders(of: id) where seen.insert(next).inserted {
+                    queue.append(next)
+                }
                 for next in before.links.aliases[id] where seen.insert(next).inserted { queue.append(next) }
             }
         }

@@ -23,7 +23,8 @@ extension Planner {
             failures.append(
                 Failure(.notFound, "no change set has declared '\(path)' as secret\(near)", path: "config.\(path)"))
         }
-        let areSame = staged.set.secrets.isEmpty && staged.set.functions.settings.isEmpty && definitions.assemblies == nil
+        let areSame =
+            staged.set.secrets.isEmpty && staged.set.functions.settings.isEmpty && definitions.assemblies == nil
         let secrets = areSame ? next.secrets : nextSecrets(next, staged.set, definitions)
         let changed = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
         guard

@@ -57,7 +57,8 @@ struct Planner {
         let traitTypes = planTraitTypes(set.functions.traits, &failures)
         let bindings = planBindings(set.functions.settings, &failures)
         let wiring = NextWiring(
-            staged: staged, documents: documents, definitions: definitions, config: config, compiled: compiled, rules: rules,
+            staged: staged, documents: documents, definitions: definitions, config: config, compiled: compiled,
+            rules: rules,
             traitTypes: traitTypes, bindings: bindings,
             origins: Origins(
                 documents, isRollback: staged.restored != nil, manifest: manifest,

@@ -152,7 +152,8 @@ extension Snapshot {
         var traits = traits
         traits.targetTypes[id] = type
         return Snapshot(
-            config: config, documents: documents, definitions: definitions, originals: originals, assemblies: assemblies,
+            config: config, documents: documents, definitions: definitions, originals: originals,
+            assemblies: assemblies,
             covers: covers, processors: processors, decoratorReaches: decoratorReaches, constraints: constraints,
             blocked: blocked,
             traits: traits, kept: kept, restarts: restarts, lastNumber: lastNumber,
