@@ -18,7 +18,7 @@ public struct ChangeSet: Sendable {
         public enum Reason: Sendable {
             case asked
             /// There were events. Staging the set determines whether its content differs.
-            case heard
+            case event
             /// Its bytes were refused before, and take part in the set.
             case refused
         }
@@ -158,11 +158,11 @@ public struct ChangeSet: Sendable {
 
     /// Returns the cause without the documents of `unchanged`.
     func cause(besides unchanged: [Document]) -> Cause {
-        let heard = documents.heard + documents.refused
-        guard !heard.isEmpty else { return cause }
-        let files = heard.filter { document in !unchanged.contains { $0 === document } }
+        let changed = documents.withEvents + documents.refused
+        guard !changed.isEmpty else { return cause }
+        let files = changed.filter { document in !unchanged.contains { $0 === document } }
         var whole = cause
-        whole.add(files: (files.isEmpty && cause.isEmpty ? heard : files).map(\.name))
+        whole.add(files: (files.isEmpty && cause.isEmpty ? changed : files).map(\.name))
         return whole
     }
 

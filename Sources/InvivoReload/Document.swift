@@ -220,10 +220,10 @@ extension Document.State {
             parsed = parsed.replacing(contents)
         }
         var form: Failure?
-        let said = try TraitDocument(parsed, like: document.state.traits, &form)
+        let read = try TraitDocument(parsed, like: document.state.traits, &form)
         var failures = form.map { [$0] } ?? []
         do throws(Failure) {
-            config = try said.config.map { config throws(Failure) in
+            config = try read.config.map { config throws(Failure) in
                 try ConfigNode(document: config, like: document.state.config)
             }
         } catch {
@@ -231,7 +231,7 @@ extension Document.State {
             failures.append(error)
         }
         var wiring: [WiringDecision] = []
-        for entry in said.wiring {
+        for entry in read.wiring {
             do throws(Failure) { wiring.append(try WiringDecision(entry)) } catch { failures.append(error) }
         }
         if let first = wiring.first, !document.isTrusted {
@@ -239,9 +239,9 @@ extension Document.State {
                 .unsupported, "a document of a source that is not trusted changes no definitions: remove 'wiring'")
         }
         source = Document.Source(
-            text: text, nodes: nodes, includes: said.includes, values: values, valueBytes: bytes - text.count,
+            text: text, nodes: nodes, includes: read.includes, values: values, valueBytes: bytes - text.count,
             wiring: wiring)
-        traits = said.isEmpty ? TraitDocument(naming: said.variables) : said
+        traits = read.isEmpty ? TraitDocument(naming: read.variables) : read
         return Failure.gathered(failures)
     }
 

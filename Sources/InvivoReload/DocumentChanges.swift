@@ -38,7 +38,7 @@ struct DocumentChanges: Sendable {
     func contains(_ document: Document) -> Bool { subjects.contains(.document(ObjectIdentifier(document))) }
 
     /// The files with events.
-    var heard: [Document] { files(.heard) }
+    var withEvents: [Document] { files(.event) }
 
     /// The files whose bytes were refused before.
     var refused: [Document] { files(.refused) }

@@ -33,8 +33,8 @@ extension Documents {
     func stage(for set: ChangeSet, heedingWriters: Bool, _ before: Snapshot) -> Stage {
         Stage(
             documents: self, live: before.documents, options: container.options.current, log: container.log,
-            thread: set.documents.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
-            heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)),
+            thread: set.documents.withEvents.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
+            heedsWriters: heedingWriters && (set.documents.withEvents.isEmpty || isYoung(set.events)),
             environment: before.config.environment,
             next: set.rebuilds.environment ?? before.config.environment,
             environmentPrefix: options.environmentPrefix)

@@ -124,10 +124,10 @@ final class Documents: Sendable {
         state.locked { state in
             for entry in changes.entries {
                 let document: Document
-                let said: ChangeSet.Content
+                let content: ChangeSet.Content
                 switch entry {
-                case .named(let name, let content):
-                    said = content
+                case .named(let name, let next):
+                    content = next
                     if let found = state.open.inMemory(name) {
                         document = found
                     } else {
@@ -137,10 +137,10 @@ final class Documents: Sendable {
                 case .new(let new), .below(let new):
                     guard new.document.phase == .new else { continue }
                     document = new.document
-                    said = new.content
+                    content = new.content
                     document.order = state.open.takeOrder()
                 }
-                whole.set(said, of: document)
+                whole.set(content, of: document)
             }
         }
         return whole
@@ -149,9 +149,9 @@ final class Documents: Sendable {
     /// Removes the documents that are not open from a set of file events. An event may arrive before the turn of the
     /// set that opens the file and reads it anyway, or after the document was closed.
     func withoutClosed(_ changes: DocumentChanges) -> DocumentChanges {
-        let heard = changes.heard
-        guard !heard.isEmpty else { return changes }
-        let gone = container.monitor.locked { heard.filter { $0.phase != .open } }
+        let changed = changes.withEvents
+        guard !changed.isEmpty else { return changes }
+        let gone = container.monitor.locked { changed.filter { $0.phase != .open } }
         guard !gone.isEmpty else { return changes }
         var rest = changes
         rest.leave(gone)
@@ -332,18 +332,18 @@ final class Documents: Sendable {
             for burst in bursts {
                 guard let document = state.followed[burst.id] else { continue }
                 first = min(first, burst.firstEventNs)
-                set.documents.set(.file(.heard), of: document)
+                set.documents.set(.file(.event), of: document)
             }
-            let heard = set.documents.heard
+            let changed = set.documents.withEvents
             for document in state.refused
-            where document.awaited.contains(where: { file in heard.contains { $0 === file } }) {
-                set.documents.set(.file(.heard), of: document)
+            where document.awaited.contains(where: { file in changed.contains { $0 === file } }) {
+                set.documents.set(.file(.event), of: document)
             }
         }
         set.events = first...max(first, bursts.map(\.lastEventNs).max() ?? first)
         guard !set.documents.contents.isEmpty else { return }
-        set.numbers = edits.take(set.documents.heard)
-        container.log(.trace, "heard of \(set.documents.heard.map(\.name).listed())")
+        set.numbers = edits.take(set.documents.withEvents)
+        container.log(.trace, "heard of \(set.documents.withEvents.map(\.name).listed())")
         // Reading and parsing such small files takes less time than waking a thread.
         changed(set, bursts.allSatisfy { $0.size <= 16_384 })
     }
@@ -358,13 +358,13 @@ final class Documents: Sendable {
     /// read, or has been written for too long.
     func putOff(_ attempt: Attempt, _ failure: Failure) -> Bool {
         let set = attempt.set
-        if failure.code == .closed && !set.documents.heard.isEmpty {
+        if failure.code == .closed && !set.documents.withEvents.isEmpty {
             // Abandoned for a close, which may be refused: the edit is not lost.
-            putOff(set.numbers, set.documents.heard)
-            lookAgain(set.documents.heard, since: set.events.lowerBound)
+            putOff(set.numbers, set.documents.withEvents)
+            lookAgain(set.documents.withEvents, since: set.events.lowerBound)
             return true
         }
-        guard !set.documents.heard.isEmpty && isYoung(set.events) else { return false }
+        guard !set.documents.withEvents.isEmpty && isYoung(set.events) else { return false }
         let names = Set((failure.all + failure.all.flatMap(\.cause)).map(\.location.file))
         let atFault = attempt.files.read.filter {
             names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "")

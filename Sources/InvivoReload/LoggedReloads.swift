@@ -32,7 +32,7 @@ struct LoggedReloads {
             if !attempt.set.documents.contents.isEmpty { refused = nil }
             return (added, false)
         }
-        guard !attempt.set.documents.heard.isEmpty else { return (added, false) }
+        guard !attempt.set.documents.withEvents.isEmpty else { return (added, false) }
         let now = Refused(
             text: failure.text,
             read: Dictionary(

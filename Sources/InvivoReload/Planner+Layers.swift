@@ -21,6 +21,7 @@ extension Planner {
         ids.formUnion(set.targets.attached.map(\.id))
         ids.formUnion(set.targets.detached.map(\.id))
         let traits = TraitsNext(self, wiring, warned: before.traits.warned)
+        let inputs = LayerInputs(wiring, traits, rebased, effects.steps)
         // Names that are not keys. They do not become keys by being named in a document, because keys are never removed.
         var unknown: NameSet = []
         func add(_ key: String) {
@@ -63,7 +64,7 @@ extension Planner {
                 let specKey = flatNext(id, wiring.definitions, wiring.compiled).map(\.specKey) ?? key
                 note { () throws(Failure) in
                     try planLayers(
-                        wiring, rebased, &effects, &restarts, id, (key, specKey), traits, &untargeted, &warnings)
+                        of: id, (key, specKey), inputs, &effects, &restarts, &untargeted, &warnings)
                 }
                 warnings += traits.takeSkipped()
                 noteWarnings(key, since: count)
@@ -75,11 +76,11 @@ extension Planner {
                 let count = warnings.count
                 defer { noteWarnings(key, since: count) }
                 note { () throws(Failure) in
-                    guard let said = try traits.flat(key) else { return }
+                    guard let given = try traits.flat(key) else { return }
                     warnings += traits.takeSkipped()
                     untargeted.append(
                         Untargeted(
-                            key: key, traits: said.traits, location: said.location, waits: limits.allowsPendingTargets))
+                            key: key, traits: given.traits, location: given.location, waits: limits.allowsPendingTargets))
                 }
             }
             unknown = []
@@ -141,7 +142,7 @@ extension Planner {
         var known: Set<String>?
         for key in traits.changed.sorted() {
             do throws(Failure) {
-                guard let said = try traits.flat(key) else { continue }
+                guard let given = try traits.flat(key) else { continue }
                 let id = names.id(of: key)
                 let definition = id.flatMap { next($0, wiring.definitions) }
                 let attached = id.flatMap { id in
@@ -154,10 +155,10 @@ extension Planner {
                     next(id, wiring.definitions).flatMap { typeNext($0, wiring.definitions) }
                 }
                 let types = others + [own ?? attached].compactMap { $0 }
-                for type in types { _ = try traits.layers(key, type, said.traits, &warnings) }
+                for type in types { _ = try traits.layers(key, type, given.traits, &warnings) }
                 if types.isEmpty, definition == nil && knowsKeys && !limits.allowsPendingTargets {
                     var changes: [Report.Change] = []
-                    let one = Untargeted(key: key, traits: said.traits, location: said.location, waits: false)
+                    let one = Untargeted(key: key, traits: given.traits, location: given.location, waits: false)
                     do throws(Failure) {
                         try planUntargeted(one, traits, wiring, &changes, &warnings, &known)
                     } catch {
@@ -217,14 +218,33 @@ extension Planner {
         return whole.count == 1 ? suggestion(whole[0]) : suggestion(for: key, among: names)
     }
 
+    /// What the layers of each key are planned from.
+    private struct LayerInputs {
+        let wiring: NextWiring
+        let traits: TraitsNext
+        /// The keys of which only base values change.
+        let rebased: Set<UInt32>
+        /// The keys whose shared instance is built.
+        let built: Set<UInt32>
+        /// The targets that are detached.
+        let leaving: Set<ObjectIdentifier>
+
+        init(_ wiring: NextWiring, _ traits: TraitsNext, _ rebased: Set<UInt32>, _ steps: CommitSteps) {
+            (self.wiring, self.traits, self.rebased) = (wiring, traits, rebased)
+            built = Set(steps.builds.map(\.id))
+            leaving = Set(wiring.set.targets.detached.map(ObjectIdentifier.init))
+        }
+    }
+
+    /// Plans the layers of a key. `keys`: the key itself, and the one whose traits its objects have.
     private func planLayers(
-        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects,
-        _ restarts: inout PendingRestarts.Changes, _ id: UInt32, _ keys: (own: String, spec: String?),
-        _ traits: TraitsNext, _ untargeted: inout [Untargeted], _ warnings: inout [Report.Warning]
+        of id: UInt32, _ keys: (own: String, spec: String?), _ inputs: LayerInputs, _ effects: inout Effects,
+        _ restarts: inout PendingRestarts.Changes, _ untargeted: inout [Untargeted],
+        _ warnings: inout [Report.Warning]
     ) throws(Failure) {
+        let (wiring, traits, leaving) = (inputs.wiring, inputs.traits, inputs.leaving)
         let set = wiring.set
         let key = keys.own
-        let leaving = Set(set.targets.detached.map(ObjectIdentifier.init))
         let staying =
             observed.targets(id).filter { !leaving.contains(ObjectIdentifier($0)) }
             + set.targets.attached.filter { $0.id == id }
@@ -235,12 +255,12 @@ extension Planner {
         let attachedType = ownType ?? staying.first?.type ?? before.traits.targetTypes[id]
         let attached = try traits.flat(key, for: attachedType)
         // The traits of the objects of the definition. Attached objects always have those of the key that they are attached to.
-        let said =
+        let given =
             isOwn
             ? attached : try keys.spec.flatMap { (key) throws(Failure) in try traits.flat(key, for: definition?.type) }
         var layers: TargetLayers?
         if let type = definition?.type ?? attachedType {
-            layers = try traits.layers(key, type, said?.traits ?? [], &warnings)
+            layers = try traits.layers(key, type, given?.traits ?? [], &warnings)
         }
         if attachedType == nil, let attached {
             untargeted.append(
@@ -270,7 +290,7 @@ extension Planner {
                 }
             }
         }
-        let isRebuilt = effects.steps.builds.contains { $0.id == id }
+        let isRebuilt = inputs.built.contains(id)
         let isRemade = isRebuilt || effects.editor.cell(id) !== graph.cell(id)
         var shared: Set<UInt64> = []
         // The object has its former definition until it is created again.
@@ -317,7 +337,7 @@ extension Planner {
             effects.steps.tuned.append((id, target.object, nil))
         }
         // The slot of an object that does not exist yet is replaced when a base value changes.
-        guard !isRemade || !isRebuilt && rebased.contains(id) else { return }
+        guard !isRemade || !isRebuilt && inputs.rebased.contains(id) else { return }
         let changed = changedValues(of: id, former, layers, isRestarted ? nil : definition)
         for application in changedCode(former, layers) {
             let location = application.location.location

@@ -86,19 +86,19 @@ final class TraitsNext {
     func flat(_ key: String) throws(Failure) -> (traits: [FlatTrait], location: Location)? {
         uses[Name(key)] = []
         if let overflow = inherited.overflow { throw overflow }
-        guard let said = try documents.traits(key) else { return nil }
-        let flat = try flattener.flat(key, said.specs)
-        try inherited.count(key, flat.inherited, at: said.location)
+        guard let given = try documents.traits(key) else { return nil }
+        let flat = try flattener.flat(key, given.specs)
+        try inherited.count(key, flat.inherited, at: given.location)
         uses[Name(key)] = flat.uses
-        return (flat.traits, said.location)
+        return (flat.traits, given.location)
     }
 
     /// Returns the same. After an error, the traits that do not stand for lists are checked for objects of a type, too.
     func flat(_ key: String, for type: ObjectType?) throws(Failure) -> (traits: [FlatTrait], location: Location)? {
         do throws(Failure) { return try flat(key) } catch {
-            guard let type, ![.timeout, .closed, .tooLarge].contains(error.code), let said = try documents.traits(key)
+            guard let type, ![.timeout, .closed, .tooLarge].contains(error.code), let given = try documents.traits(key)
             else { throw error }
-            let plain = said.specs.filter { !TraitFlattener.standsForList($0) }.map { FlatTrait($0, isActive: false) }
+            let plain = given.specs.filter { !TraitFlattener.standsForList($0) }.map { FlatTrait($0, isActive: false) }
             var failures = [error]
             var warnings: [Report.Warning] = []
             do throws(Failure) { _ = try layers(key, type, plain, &warnings) } catch { failures.append(error) }
@@ -111,29 +111,29 @@ final class TraitsNext {
         _ key: String, _ type: ObjectType, _ traits: [FlatTrait], _ warnings: inout [Report.Warning]
     ) throws(Failure) -> TargetLayers? {
         guard !traits.isEmpty else { return nil }
-        let heard = Heard()
-        let layers = try table.layers(for: key, type: type, traits, notes(heard))
-        warnings += heard.renamed + heard.leftOut
+        let found = KeyWarnings()
+        let layers = try table.layers(for: key, type: type, traits, notes(found))
+        warnings += found.renamed + found.leftOut
         return layers
     }
 
     /// Checks the names of the traits of a key without a target.
     func checkNames(_ traits: [FlatTrait], _ warnings: inout [Report.Warning]) throws(Failure) {
-        let heard = Heard()
-        try table.checkNames(traits, notes(heard))
-        warnings += heard.leftOut
+        let found = KeyWarnings()
+        try table.checkNames(traits, notes(found))
+        warnings += found.leftOut
     }
 
     /// The warnings about the traits of one key.
-    private final class Heard {
+    private final class KeyWarnings {
         var renamed: [Report.Warning] = []
         var leftOut: [Report.Warning] = []
     }
 
-    private func notes(_ heard: Heard) -> TraitTable.Notes {
+    private func notes(_ found: KeyWarnings) -> TraitTable.Notes {
         TraitTable.Notes(
-            warn: { heard.renamed.append(Report.Warning(.renamed, $0, at: $1)) },
-            leavesOut: { [self] spec in leftOut(spec).map { heard.leftOut.append($0) } != nil },
+            warn: { found.renamed.append(Report.Warning(.renamed, $0, at: $1)) },
+            leavesOut: { [self] spec in leftOut(spec).map { found.leftOut.append($0) } != nil },
             skips: { [skipped] in skipped.skips($0, $1) })
     }
 

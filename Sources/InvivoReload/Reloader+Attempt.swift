@@ -167,7 +167,7 @@ extension Reloader {
     /// until they are whole; at most for the settle maximum.
     func prepareSettled(_ set: ChangeSet, retrying: Bool = true) -> PreparedReload {
         let prepared = prepare(set, retrying: retrying)
-        guard prepared.failure != nil && set.documents.heard.isEmpty && !prepared.files.read.isEmpty else {
+        guard prepared.failure != nil && set.documents.withEvents.isEmpty && !prepared.files.read.isEmpty else {
             return prepared
         }
         let deadline = monotonicNow() + container.options.current.settleMaximum * 1_000_000
@@ -217,7 +217,7 @@ extension Reloader {
     /// open for long. Files whose bytes were refused before take part if `retrying`.
     func plan(_ given: ChangeSet, heedingWriters: Bool = true, retrying: Bool = true) -> PreparedReload {
         let open = documents.withoutClosed(given.documents)
-        let concernsNoOpenDocument = !given.documents.heard.isEmpty && open.contents.isEmpty
+        let concernsNoOpenDocument = !given.documents.withEvents.isEmpty && open.contents.isEmpty
         var set = given
         set.documents = documents.withEntries(open)
         if retrying && !concernsNoOpenDocument && set.restoredGeneration == nil {

@@ -144,7 +144,7 @@ struct Stage {
             if case .refused = reason { return nil }
             // A file that the set opens is part of it, and is not left for later.
             let isNew = set.documents.opened.contains { $0.document === document }
-            guard set.documents.heard.isEmpty || isNew || !document.state.isOpen && document.role != .source else {
+            guard set.documents.withEvents.isEmpty || isNew || !document.state.isOpen && document.role != .source else {
                 reading.files.busy.append(document)
                 reading.files.unchanged.append(document)
                 return nil

@@ -239,7 +239,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "set.documents.opened.contains { $0.document === document }", "watched"),
     ],
     "InvivoReload/Documents.swift": [
-        Mutant("never", "failure.code == .closed && !set.documents.heard.isEmpty", "abandoning"),
+        Mutant("never", "failure.code == .closed && !set.documents.withEvents.isEmpty", "abandoning"),
         Mutant("never", "!gone.isEmpty", "watched"),
         Mutant("always", "isTriedAgain && document.phase == .open", "history"),
         Mutant("never", "hash != document.divergence?.refused", "history"),
@@ -327,7 +327,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         ),
         Mutant("skip", "if !attempt.set.documents.contents.isEmpty { refused = nil }", "standard_error"),
         Mutant("always", "refused?.read == now.read", "standard_error"),
-        Mutant("always", "!attempt.set.documents.heard.isEmpty", "standard_error"),
+        Mutant("always", "!attempt.set.documents.withEvents.isEmpty", "standard_error"),
     ],
     "InvivoReload/PatternExpansion.swift": [
         Mutant("never", "live.isSame(as: definition)", "each"),
