@@ -24,7 +24,7 @@ class Part:
 
 
 def section() -> None:
-    """A dataclass of 20 fields, read from the section that it is bound to; beside a pydantic model with the same fields."""
+    """A dataclass of 20 fields, read from its section; beside a pydantic model with the same fields."""
     import bench
 
     try:

@@ -80,7 +80,8 @@ extension Planner {
                     warnings += traits.takeSkipped()
                     untargeted.append(
                         Untargeted(
-                            key: key, traits: given.traits, location: given.location, waits: limits.allowsPendingTargets))
+                            key: key, traits: given.traits, location: given.location, waits: limits.allowsPendingTargets
+                        ))
                 }
             }
             unknown = []
