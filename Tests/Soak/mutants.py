@@ -60,6 +60,23 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoConfig/SecretPaths.swift": [
         Mutant("never", "branch.isSecret", "secrets"),
+        Mutant("skip", "_ = root.declare(ConfigPath.names(path)[...], 1)", "secrets"),
+        Mutant("skip", "declarations += more", "secrets"),
+        Mutant("skip", "for names in revoked { marked = marked.marked(names, isSecret: false) }", "secrets"),
+    ],
+    "InvivoReload/DocumentIndex.swift": [
+        Mutant("skip", "for name in next.traits.variables { expanding.insert(document, name) }", "environment"),
+        Mutant("skip", "deciding.insert(document, decision.key)", "spec_wiring cases"),
+        Mutant("skip", "if let target = decision.target { leading.insert(document, target) }", "spec_wiring cases"),
+        Mutant("never", "former.traits.variables != next.traits.variables", "environment"),
+    ],
+    "InvivoReload/DocumentsNext.swift": [
+        Mutant("skip", "if states.count > 1 { states.sort { $0.order < $1.order } }", "traits documents cases"),
+        Mutant("never", "state.order != former.order", "includes cases"),
+    ],
+    "InvivoReload/CoverTable.swift": [
+        Mutant("skip", "for reference in found { holders.insert(id, into: reference) }", "spec_wiring cases"),
+        Mutant("skip", "if own.overrides.isEmpty { overridden.remove(id) } else { overridden.insert(id) }", "overrides"),
     ],
     "InvivoConfig/ConfigLayers.swift": [
         Mutant("never", "secrets != formerSecrets", "secrets"),
