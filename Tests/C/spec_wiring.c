@@ -352,6 +352,17 @@ static void an_alias_never_shows_another_layout(void) {
     view = invivo_view_begin(runtime);
     CHECK(((const wide *)invivo_view_block(view, wide_key))->level == 5);
     invivo_view_end(view);
+    /* Nor when the target changes later, under its own name or another one. */
+    second.type_name = "narrow";
+    expects_error(invivo_define(runtime, &second, NULL, E), INVIVO_E_TYPE,
+                  "w.yaml:1:28: wiring.b.wide: 'b.other' is of type 'narrow', and 'b.wide' of type 'wide': an alias leads to the same "
+                  "type, because it has a block");
+    const invivo_definition mid = {.struct_size = sizeof mid, .key = "b.mid", .alias = "b.other"};
+    OK(invivo_define(runtime, &mid, NULL, E));
+    OK(say("w.yaml", "wiring: { b.wide: { alias: b.mid } }", E));
+    expects_error(invivo_define(runtime, &second, NULL, E), INVIVO_E_TYPE,
+                  "w.yaml:1:28: wiring.b.wide: 'b.mid' is of type 'narrow', and 'b.wide' of type 'wide': an alias leads to the same type, "
+                  "because it has a block");
     define("a.one", 1);
     expects_error(say("x.yaml", "wiring: { a.one: { alias: b.narrow } }", E), INVIVO_E_TYPE,
                   "x.yaml:1:27: wiring.a.one: 'b.narrow' is of type 'narrow', and 'a.one' of type 'Thing': an alias leads to the same type, a "

@@ -71,12 +71,14 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "former.traits.variables != next.traits.variables", "environment"),
     ],
     "InvivoReload/DocumentsNext.swift": [
-        Mutant("skip", "if states.count > 1 { states.sort { $0.order < $1.order } }", "traits documents cases"),
+        Mutant("skip", "if states.count > 1 { states.sort { $0.order < $1.order } }", "traits cases"),
         Mutant("never", "state.order != former.order", "includes cases"),
     ],
     "InvivoReload/CoverTable.swift": [
         Mutant("skip", "for reference in found { holders.insert(id, into: reference) }", "spec_wiring cases"),
-        Mutant("skip", "if own.overrides.isEmpty { overridden.remove(id) } else { overridden.insert(id) }", "overrides"),
+        Mutant(
+            "skip", "if own.overrides.isEmpty { overridden.remove(id) } else { overridden.insert(id) }", "overrides"
+        ),
     ],
     "InvivoConfig/ConfigLayers.swift": [
         Mutant("never", "secrets != formerSecrets", "secrets"),
@@ -435,7 +437,10 @@ class Numbered:
         if before is None:
             return None
         switched = form.format(on=f"isMutant({self.number})", code=code)
-        return text.replace(before + code, before + switched)
+        text = text.replace(before + code, before + switched)
+        # The function is in InvivoBase.
+        knows = "import InvivoBase\n" in text or self.file.startswith("InvivoBase/")
+        return text if knows else "internal import InvivoBase\n" + text
 
 
 ALL = [
