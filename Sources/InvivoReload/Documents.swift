@@ -5,7 +5,7 @@ internal import InvivoWiring
 /// The documents of a runtime, and the files that are followed for them. Any thread may call.
 final class Documents: Sendable {
     private struct State {
-        var open = OpenDocuments() { didSet { isFollowingDue = true } }
+        var open = OpenDocuments()
         var follower: FileFollower?
         var followed: [FollowID: Document] = [:] { didSet { isFollowingDue = true } }
         /// The number of calls that are about to follow a file.
@@ -16,6 +16,9 @@ final class Documents: Sendable {
         }
         /// Whether documents may refer to other files than those that are followed.
         var isFollowingDue = false
+
+        mutating func insert(_ document: Document) { if open.insert(document) { isFollowingDue = true } }
+        mutating func remove(_ document: Document) { if open.remove(document) { isFollowingDue = true } }
     }
 
     /// Called on the loop thread with the files of one burst, and with whether they are small.
@@ -78,7 +81,7 @@ final class Documents: Sendable {
         state.locked { state in
             for new in changes.opened where new.document.phase == .new {
                 new.document.phase = .open
-                state.open.insert(new.document)
+                state.insert(new.document)
             }
         }
     }
@@ -93,9 +96,9 @@ final class Documents: Sendable {
             if leadElsewhere { state.isFollowingDue = true }
             for (document, _) in committed where document.handleBits == 0 || document.phase == .closed {
                 if !document.state.isOpen {
-                    state.open.remove(document)
+                    state.remove(document)
                 } else {
-                    state.open.insert(document)
+                    state.insert(document)
                 }
             }
         }
@@ -238,11 +241,11 @@ final class Documents: Sendable {
     /// Begins and ends the following of files that documents refer to: those of the live documents, and those that refused ones wait
     /// for. By the thread that has the turn.
     func followIncluded() {
-        let (open, refused, isDue) = state.locked { state in
+        let (refused, isDue) = state.locked { state in
             defer { state.isFollowingDue = false }
-            return (state.open.all, state.refused, state.isFollowingDue || !state.refused.isEmpty)
+            return (state.refused, state.isFollowingDue || !state.refused.isEmpty)
         }
-        guard isDue else { return }
+        guard isDue, included.hasFiles else { return }
         let (begin, end) = included.following(open, refused: refused)
         for file in begin {
             do throws(Failure) { try follow(file) } catch {
@@ -254,7 +257,7 @@ final class Documents: Sendable {
             unfollow(file)
             state.locked { state in
                 file.phase = .closed
-                if file.state.isOpen { state.open.insert(file) }
+                if file.state.isOpen { state.insert(file) }
             }
         }
     }
@@ -271,7 +274,7 @@ final class Documents: Sendable {
 
     func unfollow(_ document: Document) {
         let (id, follower) = state.locked { state -> (FollowID?, FileFollower?) in
-            state.open.remove(document)
+            state.remove(document)
             document.divergence = nil
             state.refused.removeAll { $0 === document }
             if let id = document.follow { state.followed[id] = nil }

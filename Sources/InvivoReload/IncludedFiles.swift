@@ -73,6 +73,8 @@ final class IncludedFiles: Sendable {
     /// The known files; after a rollback or a failure, they need not be open.
     private var known: [Document] { files.locked { $0.includes.documents + $0.values.documents } }
 
+    var hasFiles: Bool { files.locked { !$0.includes.isEmpty || !$0.values.isEmpty } }
+
     /// Whether the content of a file may be a value of the configuration or of traits. Such content is never quoted.
     var hasValues: Bool { files.locked { !$0.values.isEmpty } }
 
@@ -165,7 +167,6 @@ final class IncludedFiles: Sendable {
     /// Returns the files whose following must begin, and those whose following must end. By the thread that has the turn.
     func following(_ open: [Document], refused: [Document]) -> (begin: [Document], end: [Document]) {
         let known = known
-        guard !known.isEmpty else { return ([], []) }
         var needed: [Document] = []
         var seen: Set<ObjectIdentifier> = []
         for source in open where source.role == .source && source.phase == .open && source.follow != nil {

@@ -2,14 +2,16 @@ internal import InvivoBase
 
 /// The documents of a runtime that are open, in the order in which they were opened.
 struct OpenDocuments {
-    private(set) var all: [Document] = []
+    /// Nil where one was removed.
+    private var entries: [Document?] = []
+    private var positions: [ObjectIdentifier: Int] = [:]
     /// By name. Several may have one name: one in memory, and files.
     private var named: NameTable<[Document]> = [:]
 
     /// The order of the newest source.
     private var lastOrder: UInt64 = 0
 
-    var count: Int { all.count }
+    var all: [Document] { entries.compactMap { $0 } }
 
     /// Returns the order of a new source, above all others.
     mutating func takeOrder() -> UInt64 {
@@ -20,17 +22,28 @@ struct OpenDocuments {
     /// The first in memory that has this name.
     func inMemory(_ name: String) -> Document? { named[name]?.first { $0.path == nil } }
 
-    /// Adds it, if it is not there.
-    mutating func insert(_ document: Document) {
-        guard named[document.name]?.contains(where: { $0 === document }) != true else { return }
+    /// Adds a document. Returns false if it is there.
+    mutating func insert(_ document: Document) -> Bool {
+        guard positions[ObjectIdentifier(document)] == nil else { return false }
+        positions[ObjectIdentifier(document)] = entries.count
+        entries.append(document)
         named[document.name, default: []].append(document)
-        all.append(document)
+        return true
     }
 
-    mutating func remove(_ document: Document) {
-        guard var same = named[document.name], same.contains(where: { $0 === document }) else { return }
+    /// Removes a document. Returns false if it is not there.
+    mutating func remove(_ document: Document) -> Bool {
+        guard let position = positions.removeValue(forKey: ObjectIdentifier(document)) else { return false }
+        entries[position] = nil
+        var same = named[document.name] ?? []
         same.removeAll { $0 === document }
         if same.isEmpty { named.removeValue(forKey: document.name) } else { named[document.name] = same }
-        all.removeAll { $0 === document }
+        if entries.count > 2 * positions.count + 8 { removeGaps() }
+        return true
+    }
+
+    private mutating func removeGaps() {
+        entries = all
+        for (position, document) in all.enumerated() { positions[ObjectIdentifier(document)] = position }
     }
 }

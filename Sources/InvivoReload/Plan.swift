@@ -63,7 +63,7 @@ struct Compiled {
 }
 
 /// The finished parts of a plan that describe the next generation.
-struct NextWiring {
+final class NextWiring {
     let staged: Staged
     let documents: DocumentsNext
     let definitions: DefinitionPlan
@@ -76,6 +76,16 @@ struct NextWiring {
     /// The bindings of settings after the plan; nil if they stay.
     let bindings: BindingTable?
     let origins: Origins
+
+    init(
+        staged: Staged, documents: DocumentsNext, definitions: DefinitionPlan, config: ConfigPlan, compiled: Compiled,
+        rules: RuleTable?, traitTypes: TraitTypes?, bindings: BindingTable?, origins: Origins
+    ) {
+        (self.staged, self.documents, self.definitions) = (staged, documents, definitions)
+        (self.config, self.compiled) = (config, compiled)
+        (self.rules, self.traitTypes, self.bindings) = (rules, traitTypes, bindings)
+        self.origins = origins
+    }
 
     var set: ChangeSet { staged.set }
 

@@ -10,7 +10,9 @@ internal import InvivoWiring
 /// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
 /// step. It runs host code of four kinds, converters, definition processors and the functions of trait types and settings,
 /// which cannot call the runtime. Rules run after the plan, with the values that it has collected for them.
-struct Planner {
+///
+/// An object, because the steps of a plan that are types of their own hold it.
+final class Planner {
     let before: Snapshot
     /// The compiled definitions, blocks and layers of the current generation.
     let graph: Graph
@@ -31,6 +33,17 @@ struct Planner {
         var maxEachEntries = 10_000
         var maxDocumentNodes = Int.max
         var environmentPrefix: String?
+    }
+
+    init(
+        before: Snapshot, graph: Graph, names: KeyNames, observed: any Observed, registrations: any Registrations,
+        declare: @escaping TraitTable.Declare,
+        call: @escaping ([any PlannedCall]) throws(Failure) -> [RuleFault], limits: Limits, manifest: String
+    ) {
+        (self.before, self.graph, self.names) = (before, graph, names)
+        (self.observed, self.registrations) = (observed, registrations)
+        (self.declare, self.call) = (declare, call)
+        (self.limits, self.manifest) = (limits, manifest)
     }
 
     /// Returns the plan of a staged change set, or all errors at once.

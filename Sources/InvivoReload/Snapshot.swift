@@ -8,7 +8,7 @@ internal import InvivoGraph
 /// The states of documents are kept with the documents, and packed definitions in the slots of the graph.
 ///
 /// Immutable. A plan reads a snapshot and describes the next one, which `applying` returns: it shares what does not change.
-struct Snapshot: Sendable {
+final class Snapshot: Sendable {
     /// The configuration: the content of all documents and the runtime settings, merged.
     let config: ConfigLayers
     /// The documents with content. Their states are kept with them.

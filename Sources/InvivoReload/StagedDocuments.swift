@@ -128,7 +128,8 @@ final class StagedDocuments {
         guard concerned else { return [] }
         guard !keepPlaces() else { return [] }
         let open = documents.open
-        let opened = staged.filter { document in !open.contains { $0 === document } }
+        let known = Set(open.map(ObjectIdentifier.init))
+        let opened = staged.filter { !known.contains(ObjectIdentifier($0)) }
         let sources = (open + opened).filter { $0.role == .source && next($0).isOpen }.sorted { $0.order < $1.order }
         var failures: [Failure] = []
         var placed: Set<ObjectIdentifier> = []
