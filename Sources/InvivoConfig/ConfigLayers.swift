@@ -24,9 +24,11 @@ public struct ConfigLayers: Sendable {
     public struct DeclaredSecrets: Sendable, Equatable {
         fileprivate(set) var paths: TreeSet<String> = []
 
+        /// Returns the declared paths that `other` does not have, in no order.
+        public func subtracting(_ other: DeclaredSecrets) -> [String] { Array(paths.subtracting(other.paths)) }
+
         /// In no order.
         public var all: [String] { Array(paths) }
-        public func contains(_ path: String) -> Bool { paths.contains(path) }
     }
 
     /// A new copy of the environment, with the values that it gives to paths.
@@ -81,9 +83,10 @@ public struct ConfigLayers: Sendable {
         if secrets != formerSecrets {
             let changed = Set(changes.map(\.order))
             let marks = SecretPaths.Change(from: formerSecrets, to: secrets)
-            for layer in layers.layers where !changed.contains(layer.order) {
-                guard let marked = marks.marking(layer.node) else { continue }
-                changes.append(ConfigMerge.Change(order: layer.order, old: layer.node, new: marked))
+            let concerned = Set(marks.paths.flatMap(layers.orders(with:))).subtracting(changed)
+            for order in concerned.sorted() {
+                guard let node = layers[order], let marked = marks.marking(node) else { continue }
+                changes.append(ConfigMerge.Change(order: order, old: node, new: marked))
             }
         }
         for change in changes { layers.set(change.order, change.new) }

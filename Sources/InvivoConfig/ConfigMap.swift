@@ -138,7 +138,15 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
             isChanged = true
         }
 
-        var map: ConfigMap { ConfigMap(names, leaves, isPlain: isPlain) }
+        /// The edited map without the entries at some indices.
+        func map(without removed: Set<Int>) -> ConfigMap {
+            let map = ConfigMap(names, leaves, isPlain: isPlain)
+            guard !removed.isEmpty else { return map }
+            let kept = map.indices.filter { !removed.contains($0) }
+            return ConfigMap(names: kept.map { names[$0] }, nodes: kept.map(map.node(at:)), like: map)
+        }
+
+        var map: ConfigMap { map(without: []) }
     }
 
     // MARK: comparing
@@ -147,7 +155,7 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
     struct Difference {
         /// Changed and added entries in the order of the new map, then removed entries in the order of the old one.
         var entries: [(name: String, old: ConfigNode?, new: ConfigNode?)] = []
-        /// Whether the names of the new map begin with those of the old one, in the same order.
+        /// Whether the names of the new map that the old one has are in the same order, and come before all others.
         var keepsOrder = true
     }
 
@@ -169,10 +177,13 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
             }
             return found
         }
-        found.keepsOrder = false
+        var last = -1
         for (name, node) in new {
             try steps.step()
-            let before = old[name]
+            let index = old.index(of: name)
+            if let index, index < last { found.keepsOrder = false }
+            last = index ?? old.count
+            let before = index.map(old.node(at:))
             if before?.isIdentical(to: node) != true { found.entries.append((name, before, node)) }
         }
         for (name, node) in old where new.index(of: name) == nil {

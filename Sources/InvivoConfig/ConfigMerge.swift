@@ -78,28 +78,34 @@ struct ConfigMerge {
                     if !isFirst { indices[name] = inner.count }
                     inner.append((name, [below]))
                 }
-                // Adding or removing a name may change the order, except an addition at the end of the last layer.
-                keepsOrder = keepsOrder && old?.isNull != true && new?.isNull != true && new != nil
-                if old == nil && stack.count > 1 {
-                    keepsOrder = keepsOrder && changes.count == 1 && change.order == stack.last?.order
-                }
             }
         }
-        var editor = ConfigMap.Editor(former)
-        var nodes: NameTable<ConfigNode?> = [:]
+        let isLast = changes.count == 1 && changes[0].order == stack.last?.order
+        var results: [(name: String, index: Int?, node: ConfigNode?)] = []
+        results.reserveCapacity(inner.count)
         for (name, changes) in inner {
             let index = former.index(of: name)
             var below = stack.inner(name, after: changes)
             let node = try merge(&below, changes, former: index.map(former.node(at:)))
             stack.setInner(name, below)
-            if !keepsOrder { nodes[name] = .some(node) }
-            switch (node, index) {
-            case (let node?, let index?): if keepsOrder { editor.replace(at: index, by: node) }
-            case (let node?, nil): if keepsOrder { editor.append(name, node) }
-            case (nil, _): break
-            }
+            keepsOrder = keepsOrder && Self.keepsPlace(changes, below, isLast: isLast)
+            results.append((name, index, node))
         }
-        guard !keepsOrder else { return editor.isChanged ? editor.map : former }
+        guard !keepsOrder else {
+            var editor = ConfigMap.Editor(former)
+            var removed: Set<Int> = []
+            for (name, index, node) in results {
+                switch (node, index) {
+                case (let node?, let index?): editor.replace(at: index, by: node)
+                case (let node?, nil): editor.append(name, node)
+                case (nil, let index?): removed.insert(index)
+                case (nil, nil): break
+                }
+            }
+            return editor.isChanged || !removed.isEmpty ? editor.map(without: removed) : former
+        }
+        var nodes: NameTable<ConfigNode?> = [:]
+        for (name, _, node) in results { nodes[name] = .some(node) }
         var order = Order()
         for layer in stack.layers {
             for (name, node) in layer.node.map ?? .empty {
@@ -108,6 +114,18 @@ struct ConfigMerge {
             }
         }
         return order.map(like: former) { nodes[$0] ?? former[$0] }
+    }
+
+    /// Whether a name stays at its place in a merged map, or is a new one at the end. `below`: the layers with the name after the
+    /// changes. `isLast`: only the last layer changes.
+    private static func keepsPlace(_ changes: [Change], _ below: LayerStack, isLast: Bool) -> Bool {
+        func isValue(_ node: ConfigNode?) -> Bool { node?.isNull == false }
+        if changes.allSatisfy({ isValue($0.old) && isValue($0.new) }) { return true }
+        if isLast, changes.allSatisfy({ $0.old == nil && isValue($0.new) }) { return true }
+        // A null below others takes a name away, and a later layer adds it at the end.
+        guard !below.hasNull, !changes.contains(where: { $0.old?.isNull == true }) else { return false }
+        guard let first = below.first else { return true }
+        return changes.allSatisfy { $0.order > first.order }
     }
 
     /// The order of names in a merged map: the order in which layers first add them.

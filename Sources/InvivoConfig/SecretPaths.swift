@@ -102,6 +102,8 @@ public struct SecretPaths: Sendable, Equatable {
     /// The change of the marks from one set of secret paths to another.
     struct Change {
         private let revoked, declared: [ArraySlice<String>]
+        /// The paths that one set has and the other has not, as names.
+        var paths: [ArraySlice<String>] { revoked + declared }
         private let next, new: SecretPaths
 
         init(from former: SecretPaths, to next: SecretPaths) {

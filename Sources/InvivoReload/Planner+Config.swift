@@ -47,21 +47,16 @@ extension Planner {
     ) -> SecretPaths {
         let changes = set.functions.settings
         let bindings = before.constraints.bindings
-        guard definitions.assemblies == nil, set.restoredGeneration == nil else {
-            let assemblies = definitions.assemblies ?? before.assemblies
+        if let assemblies = definitions.assemblies {
             return SecretPaths(
                 next.declaredSecrets.all + assemblies.secrets + bindings.applying(changes).secrets)
         }
-        // A path may be declared and revoked in one set.
         let former = before.config.declaredSecrets
-        let declared = NameSet(set.secrets.map(\.path))
         let ended =
-            declared.filter { former.contains($0) && !next.declaredSecrets.contains($0) }
+            former.subtracting(next.declaredSecrets)
             + NameSet(changes.removed + changes.added.map(\.name)).flatMap { bindings[$0]?.secrets ?? [] }
-        let begun =
-            declared.filter { !former.contains($0) && next.declaredSecrets.contains($0) }
-            + changes.added.flatMap(\.secrets)
-        return next.secrets.revoking(ended).declaring(begun)
+        let begun = next.declaredSecrets.subtracting(former) + changes.added.flatMap(\.secrets)
+        return before.config.secrets.revoking(ended).declaring(begun)
     }
 
     private func plan(
