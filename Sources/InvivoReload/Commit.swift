@@ -12,7 +12,7 @@ internal import InvivoWiring
 /// A job that its domain does not finish in time is abandoned, and may continue beside the commit's thread. State that
 /// both use is therefore guarded.
 final class Commit {
-    private struct State {
+    struct State {
         var notes: [Report.Warning] = []
         /// Keys that they are about.
         var warned: NameSet = []
@@ -36,17 +36,17 @@ final class Commit {
         let refused: Set<UInt32>
     }
 
-    private let container: Container
-    private let timeout: UInt64
-    private let former: Graph
-    private let build: Build
-    private let progress: Build.Commit
-    private let outage: Outage
-    private let state: Guarded<State>
+    let container: Container
+    let timeout: UInt64
+    let former: Graph
+    let build: Build
+    let progress: Build.Commit
+    let outage: Outage
+    let state: Guarded<State>
     /// The domains that have been notified, if there are any.
-    private var visits: DomainVisits?
+    private(set) var visits: DomainVisits?
     /// Nil in a runtime without objects that commits set up or call.
-    private let setups: SetupSteps?
+    let setups: SetupSteps?
 
     init(_ container: Container, timeout: UInt64, from former: Graph, to next: Graph) {
         self.container = container
@@ -128,36 +128,6 @@ final class Commit {
         return Findings(warnings: done.notes + warnings, warned: done.warned, refused: done.refused)
     }
 
-    private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
-        var failure = error
-        failure.others += setups?.undo() ?? []
-        failure.others += undoAll()
-        // A domain still works on objects of this commit: no other thread touches them before it returns.
-        let isAbandoned = progress.abandonment.isBegun
-        if isAbandoned || state.locked({ $0.isStuck }) { restores.add(plan.tuned.map(\.id)) }
-        if isAbandoned { build.releaseBuilds(in: former) }
-        failure.others += build.stopCommit(isDetached: isAbandoned)
-        let cells = plan.steps.created
-        state.locked { $0.isOver = true }
-        let stuck = setups?.stuck ?? []
-        progress.abandonment.whenOver { [container, build, state] in
-            build.abandonCommit()
-            for lease in stuck {
-                if let record = ObjectTable.record(lease.bits) { container.lifecycle.dropFormerChildren(of: record) }
-            }
-            Self.dropNew(cells, container)
-            let leases = state.locked { state in
-                defer { state.leases = [] }
-                return state.leases
-            }
-            withExtendedLifetime(leases) {}
-        }
-        failure.others += outage.rollBack()
-        failure.others += setups?.restore() ?? []
-        visits?.leave()
-        return failure
-    }
-
     // MARK: new instances
 
     private func createInstances(_ plan: Plan) throws(Failure) {
@@ -205,13 +175,7 @@ final class Commit {
         }
     }
 
-    /// Disposes of the objects that a failed commit has created, last first.
-    private static func dropNew(_ created: [Cell], _ container: Container) {
-        let made = container.monitor.locked { created.flatMap { $0.heldObjects() } }
-        for (_, object) in made.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
-    }
-
-    // MARK: undo
+    // MARK: notes
 
     private func keep(_ lease: ObjectLease) { state.locked { $0.leases.append(lease) } }
 
@@ -228,39 +192,6 @@ final class Commit {
         }
     }
 
-    /// Undo steps of a domain run in that domain.
-    private func undoAll() -> [Failure] {
-        var failures: [Failure] = []
-        while let (domain, undo) = state.locked({ $0.undos.popLast() }) {
-            var undo = undo
-            var found: [Failure] = []
-            guard let domain else {
-                failures += container.detached(over: visible) { undo.run() }
-                continue
-            }
-            do throws(Failure) {
-                let overdue = Job.Overdue.left(state.locked { $0.leases }, progress.abandonment)
-                try container.domains.run(in: domain, timeout: timeout, overdue: overdue) { [self] _ throws(Failure) in
-                    found = container.detached(over: visible) { undo.run() }
-                }
-                failures += found
-            } catch { failures.append(error) }
-        }
-        return notUndone(failures)
-    }
-
-    /// The build whose objects undo steps may see: none while a domain still works on it, or when the commit is over.
-    private var visible: Build? { state.locked { $0.isOver } || progress.abandonment.isBegun ? nil : build }
-
-    private func notUndone(_ failures: [Failure]) -> [Failure] {
-        if !failures.isEmpty { state.locked { $0.isStuck = true } }
-        return failures.map { failure in
-            var described = failure
-            described.message = "could not be undone: \(failure.message)"
-            return described
-        }
-    }
-
     // MARK: injections
 
     /// A kept object that is injected again.
@@ -271,6 +202,8 @@ final class Commit {
         let scopeInstances: [ScopeInstance]
         /// Whether the plan concerns it; otherwise an earlier commit could not restore it, and an error is a warning.
         let isAffected: Bool
+        /// Whether its layers are set afterwards.
+        let isTuned: Bool
     }
 
     /// Injects again into a kept object. If the undo fails, `restores` receives the object.
@@ -284,6 +217,7 @@ final class Commit {
         let again = Reinjection(
             of: one.object, one.arguments, by: recipe, after: former, changed: isUnrestored ? nil : changed,
             keeping: kept, repeatsAll: isUnrestored, in: container)
+        if one.isTuned, let record = ObjectTable.record(one.object) { Tuning.awaitChange(of: record, &undo) }
         do throws(Failure) {
             try again?.run(in: build, of: one.scopeInstances) { step in
                 undo.add { () throws(Failure) in
@@ -321,6 +255,7 @@ final class Commit {
             }
         }
         let container = container
+        let tuned = Set(plan.steps.tuned.map(\.object))
         var again = InjectedAgain(plan.steps, restores, former: former, next: build.graph, container.monitor)
         for (id, cell, isAffected) in again.reinjected {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
@@ -335,7 +270,7 @@ final class Commit {
                 guard let record = ObjectTable.record(object) else { continue }
                 let one = Receiver(
                     id: id, object: object, arguments: arguments, scopeInstances: instance.map { [$0] } ?? [],
-                    isAffected: isAffected)
+                    isAffected: isAffected, isTuned: tuned.contains(object))
                 add(domain(of: record)) { [self] undo throws(Failure) in
                     try inject(
                         one, recipe, former, changed,
@@ -368,7 +303,7 @@ final class Commit {
                 else { continue }
                 let one = Receiver(
                     id: id, object: object, arguments: injection.arguments, scopeInstances: injection.scopeInstances,
-                    isAffected: isAffected)
+                    isAffected: isAffected, isTuned: tuned.contains(object))
                 add(domain(of: record)) { [self] undo throws(Failure) in
                     try inject(
                         one, recipe, former, changed, keeping: isWhole ? [] : recipe.references.kept, &undo, restores,
@@ -392,8 +327,7 @@ final class Commit {
             if ObjectType.of(record).description.functions.finalize != nil {
                 setups?.noteTuned(lease)
             }
-            let key = container.keyName(id)
-            let isNew = attached.contains(object)
+            let (key, isNew) = (container.keyName(id), attached.contains(object))
             add(domain(of: record)) { [self] undo throws(Failure) in
                 guard !isRestored else { return restore(record, id, key, layers, &undo) }
                 let outcomes = try Tuning.change(record, key: key, to: layers, bases: bases, isNew: isNew, undo: &undo)

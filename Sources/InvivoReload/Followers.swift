@@ -7,14 +7,15 @@ struct Followers {
     private let graph: Graph
     private let observed: any Observed
     private let names: KeyNames
-    /// Definitions that change themselves refuse nothing.
+    /// Definitions that change themselves refuse nothing, unless their objects do not depend on it.
     private let changed: IDTable<Definition?>
+    private let unaffected: Set<UInt32>
     private(set) var kept: [UInt32: Set<UInt32>] = [:]
     private var refused: [(holder: UInt32, id: UInt32)] = []
 
-    init(_ planner: Planner, _ changed: IDTable<Definition?>) {
+    init(_ planner: Planner, _ changed: IDTable<Definition?>, unaffected: Set<UInt32>) {
         (graph, observed, names) = (planner.graph, planner.observed, planner.names)
-        self.changed = changed
+        (self.changed, self.unaffected) = (changed, unaffected)
     }
 
     /// Whether a holder that is in use neither is rebuilt nor injected again when `id` changes.
@@ -29,7 +30,8 @@ struct Followers {
             kept[holder, default: []].insert(id)
             return true
         case .refuse:
-            guard changed[holder] == nil, let recipe = graph.recipe(holder), !recipe.isAbstract,
+            guard changed[holder] == nil || unaffected.contains(holder), let recipe = graph.recipe(holder),
+                !recipe.isAbstract,
                 recipe.scope.isShared || recipe.isTracked && !observed.trackedObjects(holder).isEmpty
             else { return false }
             refused.append((holder, id))

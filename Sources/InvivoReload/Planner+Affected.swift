@@ -28,7 +28,7 @@ extension Planner {
             if !rebased.contains(id) { queue.append(id) }
         }
         queue += wiring.config.changedIDs.sorted()
-        var followers = Followers(self, wiring.definitions.changed)
+        var followers = Followers(self, wiring.definitions.changed, unaffected: unaffected)
         // Keys that are bound to something else now: rebuilt if they received it through the initializer.
         let rebound = wiring.compiled.recipes.filter { id, _ in
             wiring.definitions.changed[id] == nil && !wiring.compiled.reconfigured.contains(id)
@@ -103,8 +103,13 @@ extension Planner {
         for id in rebased { rebase(id, wiring, &effects) }
         // Rebuilt keys have their compiled definition with their slot.
         for (id, recipe) in wiring.compiled.recipes where !seen.contains(id) || wiring.config.changedIDs.contains(id) {
-            // An object that is being built keeps its equal definition, so that no commit overtakes it.
-            if unaffected.contains(id), recipe.definition.body.choice == nil { continue }
+            // An object that is being built keeps its equal definition, so that no commit overtakes it. A definition with values of the
+            // configuration that change has other constants.
+            if unaffected.contains(id), recipe.definition.body.choice == nil,
+                !recipe.references.edges.contains(where: { wiring.config.changedIDs.contains($0.id) })
+            {
+                continue
+            }
             effects.editor.set(recipe, at: id)
         }
         for id in reinjected.union(effects.steps.rebound).sorted() where !seen.contains(id) {
@@ -131,9 +136,18 @@ extension Planner {
         if recipe.isSameChoice(as: former) { return true }
         let (own, other) = (recipe.undecorated ?? recipe, former.undecorated ?? former)
         return own.definition.isSame(as: other.definition) && own.definition.hasSameBase(as: other.definition)
-            && own.references.hasSameEdges(as: other.references)
+            && hasSameKeys(own.references, other.references)
             && own.references.bindings == other.references.bindings
             && recipe.hasSameDecorators(as: former.decorators)
+    }
+
+    /// Whether both refer to the same keys in the same ways. Changes of the configuration reach their readers as always.
+    private func hasSameKeys(_ one: Recipe.References, _ other: Recipe.References) -> Bool {
+        if one.hasSameEdges(as: other) { return true }
+        func isKey(_ id: UInt32) -> Bool { names.configPath(id) == nil }
+        return one.edges.filter { isKey($0.id) }.elementsEqual(other.edges.filter { isKey($0.id) }) {
+            $0.id == $1.id && $0.edge == $1.edge
+        }
     }
 
     /// Plans a changed definition that is declared `restart`: its object stays, and keeps its slot. Returns false if it does not.

@@ -28,7 +28,7 @@ extension Planner {
             let assembly = former.body.assembly
             let next = typed.body.assembly.isSameName(as: assembly) ? typed : typed.with { $0.assembly = assembly }
             guard let live = before.definitions[id], let now = before.described(id), now.isSame(as: next),
-                now.body.isPattern == next.body.isPattern
+                now.body.isPattern == next.body.isPattern, !losesValue(now, next)
             else {
                 definitions.changed[id] = .some(next)
                 definitions.described.insert(id)
@@ -50,6 +50,15 @@ extension Planner {
         }
         removeHeld(&definitions)
         return rebased
+    }
+
+    /// Whether a property of objects loses its base value. What their creation gave it is not known any more: they are created again.
+    /// Blocks are computed from the definition.
+    private func losesValue(_ now: Definition, _ next: Definition) -> Bool {
+        let lost = now.base.keys.filter { next.base[$0] == nil }
+        guard !lost.isEmpty else { return false }
+        guard let properties = graph.recipe(now.id)?.type?.description.properties else { return true }
+        return lost.contains { $0 >= properties.count || !properties[$0].isInBlock }
     }
 
     /// Removes the definitions that are inline in a removed one, and those of the entries of a pattern that is none any more.

@@ -18,6 +18,8 @@ public final class Tuning: PropertyCover {
     var first: PropertyChange?
     /// The traits that run code; nil without one.
     var code: CodeStack?
+    /// The base values that the next change sets together with its layers; nil if they are set at once.
+    private var awaited: [Base]?
 
     public init() {}
 
@@ -130,6 +132,11 @@ public final class Tuning: PropertyCover {
         let segments = layers?.above ?? []
         if wanted.isEmpty && bases.isEmpty && segments.isEmpty && ObjectExtra.known(of: record) == nil { return [] }
         let (tuning, type) = (of(record), ObjectType.of(record))
+        var bases = bases
+        if let awaited = tuning.awaited {
+            bases += awaited
+            tuning.awaited = nil
+        }
         guard segments.isEmpty && tuning.code?.isEmpty != false else {
             let target = CodeStack.Target(
                 type: type, object: ObjectTable.handle(record), instance: instance, key: key,
@@ -169,21 +176,34 @@ public final class Tuning: PropertyCover {
         return outcomes
     }
 
+    /// A change of the layers of an object follows, in the same transaction: new base values wait for it, because the former layers may not
+    /// fit them.
+    public static func awaitChange(of record: Record, _ undo: inout Undo) {
+        guard let tuning = ObjectExtra.known(of: record)?.tuning as? Tuning else { return }
+        tuning.awaited = []
+        undo.add { tuning.awaited = nil }
+    }
+
     public func rebase(
         _ record: Record, _ index: Int, to value: Value
     ) throws(Failure) -> (() throws(Failure) -> Void)? {
         let hasCode = code?.isEmpty == false
         guard applied(index) != nil || hasCode, let instance = record.pointee.instance else { return nil }
+        if awaited != nil {
+            awaited?.append((index, value))
+            return { [self] in awaited?.removeAll { $0.index == index } }
+        }
         let type = ObjectType.of(record)
+        let key = record.pointee.key > 0 ? type.container.keyName(record.pointee.key - 1) : ""
         let target = CodeStack.Target(
-            type: type, object: ObjectTable.handle(record), instance: instance, key: "", moment: .atOnce)
+            type: type, object: ObjectTable.handle(record), instance: instance, key: key, moment: .atOnce)
         let (layers, segments) = (layers, code?.segments ?? [])
         var undo = Undo()
         do throws(Failure) {
             if hasCode {
                 _ = try changeStack(target, to: layers, segments, bases: [(index, value)], &undo)
             } else {
-                _ = try change(type, instance, to: layers, bases: [(index, value)], undo: &undo)
+                _ = try change(type, instance, key: key, to: layers, bases: [(index, value)], undo: &undo)
             }
         } catch {
             var failure = error

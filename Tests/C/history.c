@@ -557,6 +557,35 @@ static void base_values_are_set_in_the_kept_object(void) {
     end();
 }
 
+/* What the constructor gave it is not known any more. */
+static void an_object_that_loses_a_base_value_is_created_again(void) {
+    thing_concurrency = INVIVO_CONFINED;
+    begin();
+    thing_concurrency = INVIVO_SHARED;
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = "k.a", .type_name = "Thing",
+                                          .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK_EQUAL(number_of("k.a"), 0);
+    uint64_t without = generation();
+    for (int64_t number = 5; number < 8; number++) {
+        invivo_changes changes = open_set();
+        invivo_value value = invivo_int64(number);
+        OK(invivo_changes_set(changes, "k.a", "number", &value, E));
+        const char *text = "traits: { k.a: [{ Offset: { number: 100 } }] }";
+        OK(invivo_changes_document(changes, "traits.yaml", text, strlen(text), E));
+        commit(changes);
+        CHECK_EQUAL(number_of("k.a"), 100 + number);
+    }
+    uint64_t with = generation();
+    roll_back(without);
+    CHECK_EQUAL(number_of("k.a"), 0);
+    roll_back(with);
+    CHECK_EQUAL(number_of("k.a"), 107);
+    roll_back(without);
+    CHECK_EQUAL(number_of("k.a"), 0);
+    end();
+}
+
 /* The definitions of former generations hold leases on their constants: they are none of the host's. */
 static void constants_of_former_definitions_do_not_hinder_close(void) {
     begin();
@@ -970,6 +999,7 @@ int main(void) {
     RUN_TEST(processors_and_overrides_stay);
     RUN_TEST(constants_of_former_definitions_do_not_hinder_close);
     RUN_TEST(base_values_are_set_in_the_kept_object);
+    RUN_TEST(an_object_that_loses_a_base_value_is_created_again);
     RUN_TEST(a_rollback_that_fails_changes_nothing);
     RUN_TEST(a_set_with_a_rollback_changes_nothing_else);
     RUN_TEST(an_observer_submits_a_rollback);

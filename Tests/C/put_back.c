@@ -67,13 +67,13 @@ static invivo_runtime runtime;
 static const char *const keys[] = {"synth.lead", "synth.bass"};
 static voice *voices[2];
 static invivo_object objects[2];
+static invivo_type type;
 
 static void begin(void) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
     options.log_level = INVIVO_LOG_SILENT;
     OK(invivo_runtime_open(&runtime, &options, E));
-    invivo_type type;
     invivo_type_options of_voices = {.struct_size = sizeof of_voices, .name = "Voice", .size = sizeof(voice),
                                      .properties = voice_properties, .property_count = 3};
     OK(invivo_type_register(runtime, &of_voices, &type, E));
@@ -223,11 +223,58 @@ static void values_of_a_failed_application_are_put_back_later(void) {
     end();
 }
 
+/* An object that cannot move to another key has the traits of its former key again, which alone is listed. */
+static void an_object_that_could_not_move_has_its_former_traits(void) {
+    for (int kind = 0, number = 1; kind < 2; number++) {
+        begin();
+        OK(invivo_target_declare(runtime, "synth.one", type, E));
+        OK(invivo_target_declare(runtime, "synth.two", type, E));
+        OK(document("traits", "traits:\n  synth.one: [synth.Values: { id: 60 }, synth.Code: { id: 1 }, Set: { gain: 3 }]\n"
+                              "  synth.two: [synth.Code: { id: 2 }, synth.Values: { id: 70 }]\n  synth.bass: [Set: { gain: 2 }]", E));
+        invivo_object loose = {0};
+        invivo_target one = {0}, two = {0};
+        void *instance = NULL;
+        OK(invivo_object_make(runtime, type, NULL, 0, &loose, E));
+        OK(invivo_object_instance(loose, type, &instance, E));
+        voices[0] = instance;
+        for (int value = 0; value < 3; value++) voices[0]->values[value] = 7 + value;
+        OK(invivo_target_attach(loose, "synth.one", &one, E));
+        voice before[2];
+        keep(before);
+        failing = kind ? REVERSALS : SETTERS, lasts = 0, calls = 0, fails_at = number;
+        invivo_error *error = NULL;
+        invivo_status status = invivo_target_attach(loose, "synth.two", &two, &error);
+        invivo_error_release(error);
+        CHECK((status != INVIVO_OK) == (calls >= number));
+        if (!status) {
+            fails_at = 0;
+            OK(invivo_target_detach(two, E)); /* no such call: the other kind */
+            kind++, number = 0;
+        } else {
+            const char *listed = check_status_names(runtime, "unrestored");
+            CHECK(!*listed || !strcmp(listed, "synth.one"));
+            fails_at = 0;
+            commit_other();
+            CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+            voice now[2];
+            keep(now);
+            CHECK(is_as(before));
+            OK(invivo_target_detach(one, E));
+        }
+        for (int value = 0; value < 3; value++) CHECK(voices[0]->values[value] == 7 + value);
+        CHECK_EQUAL(voices[0]->depth, 0);
+        OK(invivo_object_release(loose));
+        end();
+        if (number > 50) CHECK(!"ends"), kind++;
+    }
+}
+
 int main(void) {
     check_begin();
     RUN_TEST(base_values_stay_whichever_setter_fails);
     RUN_TEST(base_values_stay_whichever_reversal_fails);
     RUN_TEST(a_layer_that_stays_keeps_the_trait_below_it);
     RUN_TEST(values_of_a_failed_application_are_put_back_later);
+    RUN_TEST(an_object_that_could_not_move_has_its_former_traits);
     return check_end();
 }

@@ -101,6 +101,50 @@ static invivo_status document(const char *name, const char *text, invivo_error *
     return invivo_changes_commit(set, error);
 }
 
+/* ---- values below layers -------------------------------------------------------------------------------- */
+
+/* Only the last values are computed: the former layer does not fit the new value, nor the new layer the former one. */
+static void a_value_and_the_layer_over_it_change_together(void) {
+    begin(0);
+    const invivo_injection usual = {.how = INVIVO_INJECT_VALUE, .value = invivo_double(50)};
+    const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "vol", .items = &usual, .item_count = 1};
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.bass", .type_name = "Voice",
+                                          .scope = INVIVO_SCOPE_LAZY_SINGLETON, .properties = &gain, .property_count = 1};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object bass = {0};
+    OK(invivo_resolve_name(runtime, "synth.bass", &bass, E));
+    const voice *of = instance_of(bass);
+    for (int code = 0; code < 2; code++) {
+        const char *above = code ? ", synth.Code: {}, Offset: { gain: 1 }" : "";
+        char low[200], high[200];
+        snprintf(low, sizeof low, "config: { synth: { vol: 95 } }\ntraits: { synth.bass: [Offset: { gain: -90 }%s] }", above);
+        snprintf(high, sizeof high, "config: { synth: { vol: 5 } }\ntraits: { synth.bass: [Offset: { gain: 90 }%s] }", above);
+        uint64_t generation = 0;
+        for (int round = 0; round < 3; round++) {
+            OK(document("t.yaml", low, E));
+            CHECK_EQUAL(of->gain, 5 + 2 * code);
+            if (!generation) OK(invivo_runtime_generation(runtime, &generation, E));
+            OK(document("t.yaml", high, E));
+            CHECK_EQUAL(of->gain, 95 + 2 * code);
+        }
+        OK(invivo_rollback(runtime, generation, E));
+        CHECK_EQUAL(of->gain, 5 + 2 * code);
+        OK(document("t.yaml", NULL, E));
+        CHECK_EQUAL(of->gain, 50);
+        OK(document("t.yaml", high, E));
+        /* The layer stays, and does not fit the new value. */
+        invivo_error *error = NULL;
+        CHECK_EQUAL(document("u.yaml", "config: { synth: { vol: 20 } }", &error), INVIVO_E_RANGE);
+        CHECK(error && strstr(invivo_error_text(error), "synth.bass.gain: 110 is outside"));
+        invivo_error_release(error);
+        CHECK_EQUAL(of->gain, 95 + 2 * code);
+        OK(document("t.yaml", NULL, E));
+        CHECK_EQUAL(of->gain, 50);
+    }
+    OK(invivo_object_release(bass));
+    end();
+}
+
 /* ---- limits ---------------------------------------------------------------------------------------------- */
 
 static void hang(void) {
@@ -481,6 +525,7 @@ static void close_gives_up_a_declaration_under_way(void) {
 int main(void) {
     check_begin();
     check_directory();
+    RUN_TEST(a_value_and_the_layer_over_it_change_together);
     RUN_TEST(an_application_that_does_not_end_is_reversed_when_it_returns);
     RUN_TEST(a_reversal_that_does_not_end_is_applied_again_when_it_returns);
     RUN_TEST(code_cannot_wait_for_a_reload_and_may_submit_one);
