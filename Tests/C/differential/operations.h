@@ -213,7 +213,8 @@ static decision random_decision(const world *world, int other) {
     const spec *spec = world->defined[key];
     if (chance(10)) made.what = DECIDES_AS_DESCRIBED;
     else if (spec && spec->kind == CHOICE && chance(80)) made.what = DECIDES_OPTION, made.value = below(3);
-    else if (chance(50)) made.what = DECIDES_SCOPE, made.value = random_scope(key);
+    /* Often the scope that it has: such a decision must have no effect, and hide none. */
+    else if (chance(50)) made.what = DECIDES_SCOPE, made.value = spec && spec->parent < 0 && chance(40) ? spec->scope : random_scope(key);
     else if ((made.value = some_key(world, key, key)) >= 0) made.what = DECIDES_ALIAS;
     return made;
 }
