@@ -54,10 +54,13 @@ public struct TraitTable {
         if let failure = Failure.gathered(failures) { throw failure }
         while true {
             do throws(Failure) { return try TargetLayers(type: type, stack.flatMap(\.items)) } catch {
+                // The path of a trait as a whole is that in its document.
+                let isOfTrait = stack.contains { $0.spec.path == error.path }
+                let failure = isOfTrait ? error : error.under(key)
                 // Each iteration removes a trait.
                 guard let wrong = stack.firstIndex(where: { $0.items.contains { $0.isLayer(at: error.location) } }),
-                    notes.skips(stack[wrong].spec, error.under(key))
-                else { throw error.under(key) }
+                    notes.skips(stack[wrong].spec, failure)
+                else { throw failure }
                 stack.remove(at: wrong)
             }
         }
@@ -107,14 +110,18 @@ public struct TraitTable {
 
     private func unknown(_ spec: TraitSpec) -> Failure {
         let known = types.names.sorted() + Self.builtIn.sorted()
-        let nearest = suggestion(for: spec.type, among: known)
+        let nearest = suggestion(nearestKey(to: spec.type, among: known))
         var failure = Failure(
             .spec,
-            "unknown trait \(quoted(spec.type))"
+            "unknown trait \(quotedName(spec.type))"
                 + (nearest.isEmpty ? "; the traits are: \(known.listed())" : nearest),
             path: spec.path, at: spec.typeLocation)
-        // A name that resembles a built-in trait is an error, not a type that is added later.
-        failure.finding = nearestName(to: spec.type, among: Self.builtIn) == nil ? .unknownTrait : .misspelledTrait
+        // A name that resembles a known trait is an error, not a type that is added later.
+        let isMisspelled =
+            nearestName(to: spec.type, among: Self.builtIn) != nil
+            || misspelledName(of: spec.type, among: types.names) != nil
+            || types.names.contains { $0.hasSuffix(".\(spec.type)") }
+        failure.finding = isMisspelled ? .misspelledTrait : .unknownTrait
         return failure
     }
 
