@@ -39,7 +39,7 @@ extension Property {
             switch kind {
             // A reference may be none.
             case .any, .object, .type, .callable: return value
-            default: throw Failure(.null, "expected \(wanted), got null")
+            default: throw Failure(.null, "expected \(isEnumeration ? wanted : kind.inWords), got null")
             }
         }
         if isEnumeration { return try checkedChoice(value) }

@@ -10,7 +10,7 @@ extension Planner {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
             if let decision = decision(behind: failures[index], wiring) {
                 failures[index].message +=
-                    "; '\(decision.key)' is what a document has decided (\(decision.location.text))"
+                    "; the decision about '\(decision.key)' applies (\(decision.location.text))"
             }
             // Messages about cycles and captive dependencies contain the path already.
             guard failures[index].finding != .cycle, !failures[index].isChained, index < Failure.most else { continue }

@@ -263,7 +263,7 @@ extension Planner {
             ? attached : try keys.spec.flatMap { (key) throws(Failure) in try traits.flat(key, for: definition?.type) }
         var layers: TargetLayers?
         if let type = definition?.type ?? attachedType {
-            layers = try traits.layers(key, type, given?.traits ?? [], &warnings)
+            layers = try traits.layers(key, type, given?.traits ?? [], of: definition, &warnings)
         }
         if attachedType == nil, let attached {
             untargeted.append(

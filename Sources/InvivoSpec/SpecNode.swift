@@ -173,12 +173,12 @@ extension SpecNode {
 
 /// A name or text of the input as an error may show it: in quotes, at most 64 scalars of it, and with what could
 /// disturb a terminal or a log written as an escape.
-public func quoted(_ text: String) -> String {
-    ContentQuoting.isAllowed ? quotedName(text) : "'...'"
-}
+public func quoted(_ text: String) -> String { ContentQuoting.isAllowed ? written(text) : "'...'" }
 
-/// A key or the name of a trait, as an error may show it in each case: keys of documents are not secret.
-public func quotedName(_ text: String) -> String {
+/// A key of a document or the name of a trait, as an error may show it: also while there are secrets, because names are not secret.
+public func quotedName(_ text: String) -> String { ContentQuoting.isAllowedForNames ? written(text) : "'...'" }
+
+private func written(_ text: String) -> String {
     var shown = "'"
     var count = 0
     for scalar in text.unicodeScalars {

@@ -17,12 +17,15 @@ public struct TraitTable {
         let leavesOut: (TraitSpec) -> Bool
         /// Returns whether a trait with an error is skipped.
         let skips: (TraitSpec, Failure) -> Bool
+        /// Throws if the values of the layers are not possible for the target.
+        let check: (TargetLayers) throws(Failure) -> Void
 
         public init(
             warn: @escaping (String, Location) -> Void, leavesOut: @escaping (TraitSpec) -> Bool = { _ in false },
-            skips: @escaping (TraitSpec, Failure) -> Bool = { _, _ in false }
+            skips: @escaping (TraitSpec, Failure) -> Bool = { _, _ in false },
+            check: @escaping (TargetLayers) throws(Failure) -> Void = { _ in }
         ) {
-            (self.warn, self.leavesOut, self.skips) = (warn, leavesOut, skips)
+            (self.warn, self.leavesOut, self.skips, self.check) = (warn, leavesOut, skips, check)
         }
     }
 
@@ -53,7 +56,11 @@ public struct TraitTable {
         }
         if let failure = Failure.gathered(failures) { throw failure }
         while true {
-            do throws(Failure) { return try TargetLayers(type: type, stack.flatMap(\.items)) } catch {
+            do throws(Failure) {
+                let layers = try TargetLayers(type: type, stack.flatMap(\.items))
+                try notes.check(layers)
+                return layers
+            } catch {
                 // The path of a trait as a whole is that in its document.
                 let isOfTrait = stack.contains { $0.spec.path == error.path }
                 let failure = isOfTrait ? error : error.under(key)

@@ -280,9 +280,9 @@ static void a_check_refuses_fields_at_their_line(void) {
 /* A secret path of settings with fields is the path of one of them. */
 static void a_secret_path_is_that_of_a_field(void) {
     static const char *const wrong[] = {"pasword", "voics", "at.z", "voices.x"};
-    static const char *const messages[] = {"Audio: the secret path 'pasword' leads to no field of the settings; expected rate, voices, device, loud",
+    static const char *const messages[] = {"Audio: the secret path 'pasword' leads to no field of the settings; expected rate, voices, device, loud, wave, at",
                                            "Audio: the secret path 'voics' leads to no field of the settings; did you mean 'voices'?",
-                                           "Audio: the secret path 'at.z' leads to no field of the settings",
+                                           "Audio: the secret path 'at.z' leads to no field of the settings; expected x, y",
                                            "Audio: the secret path 'voices.x' leads to no field of the settings"};
     static const char *const right[] = {"at.x", "card"};
     begin();
