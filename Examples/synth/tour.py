@@ -153,11 +153,11 @@ class Tour:
     def edit(self, save, text: str) -> float:  # type: ignore[no-untyped-def]
         """Saves, waits for the reload, and returns its milliseconds."""
         save(self.player.tuning, text)
-        line = self.player.hears("tuned", "remade", "reinjected", "not applied")
+        line = self.player.hears("tuned", "rebuilt", "reinjected", "not applied")
         if (
             save is backup_save and "not applied" in line
         ):  # the file is missing for a moment, and a slow machine may report it
-            line = self.player.hears("tuned", "remade", "reinjected")
+            line = self.player.hears("tuned", "rebuilt", "reinjected")
         need("not applied" not in line, f"the edit was refused: {line}")
         self.generation = generation_of(line)
         return float(self.player.applied(self.generation)["total_ms"])

@@ -186,8 +186,27 @@ private struct GivenSettings {
         guard given.release == nil else { throw fail("settings.release is for values of create, which is NULL") }
         guard schema == nil else { throw fail("settings.schema is for values of create; fields describe themselves") }
         let fields = try FieldTable(given.fields, given.field_count, size: given.size, path: name)
+        for path in secrets {
+            guard let fault = Self.unknownField(path, fields.properties) else { continue }
+            throw fail("the secret path '\(path)' leads to no field of the settings\(fault)")
+        }
         return SettingsBinding(
             name: name, path: path, form: .fields(fields, given.check), type: type, secrets: secrets, owner: owner)
+    }
+}
+
+extension GivenSettings {
+    /// The end of the error about a path that leads to no field; nil if it leads to one.
+    fileprivate static func unknownField(_ path: String, _ properties: [Property]) -> String? {
+        var fields = properties
+        for name in ConfigPath.names(path) {
+            guard let field = fields.property(named: name) else {
+                let near = suggestion(for: name, among: fields.map(\.name))
+                return near.isEmpty && !fields.isEmpty ? "; expected \(fields.map(\.name).listed())" : near
+            }
+            fields = field.fields
+        }
+        return nil
     }
 }
 

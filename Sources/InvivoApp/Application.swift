@@ -52,7 +52,7 @@ public final class Application: Sendable {
         _ options: Options
     ) throws(Failure) -> (manifest: AppManifest, modules: [(ManifestModule, FilePath)], specs: [SpecSource]) {
         let path = try FilePath(options.manifest)
-        let manifest = try ContentQuoting.allowed(options.engine.fixed.quotesContent) {
+        let manifest = try ContentQuoting.allowedForAll(options.engine.fixed.quotesContent) {
             () throws(Failure) -> AppManifest in
             try Self.manifest(path)
         }

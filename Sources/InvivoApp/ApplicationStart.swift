@@ -73,7 +73,7 @@ struct ApplicationStart {
         var failures = unloaded
         activate(in: &wiring, &failures)
         for secret in manifest.secrets {
-            wiring.declare(secret: ConfigPath.whole(secret.name), true)
+            wiring.declare(secret: ConfigPath.whole(secret.name), true, at: secret.location)
         }
         bindSettings(in: &wiring, &failures)
         outlines.declareSecrets(of: wiring)

@@ -5,9 +5,26 @@ public enum ContentQuoting {
     public static var isAllowed: Bool { currentThread().pointee.without_content & withoutContent == 0 }
 
     /// Whether errors of the form of documents may do so.
-    public static var isAllowedForForm: Bool { currentThread().pointee.without_content == 0 }
+    public static var isAllowedForForm: Bool {
+        currentThread().pointee.without_content & (withoutContent | withoutForm) == 0
+    }
 
-    private static let (withoutContent, withoutForm): (UInt32, UInt32) = (1, 2)
+    /// Whether errors may show keys of documents and names of traits.
+    public static var isAllowedForNames: Bool { currentThread().pointee.without_content & withoutNames == 0 }
+
+    private static let (withoutContent, withoutForm, withoutNames): (UInt32, UInt32, UInt32) = (1, 2, 4)
+
+    /// Runs `body` with or without quoting of all parts of documents, also of names, on this thread.
+    public static func allowedForAll<Result, E: Error>(
+        _ isAllowed: Bool, _ body: () throws(E) -> Result
+    ) throws(E) -> Result {
+        let thread = currentThread()
+        let former = thread.pointee.without_content
+        let none = withoutContent | withoutNames
+        thread.pointee.without_content = former & ~none | (isAllowed ? 0 : none)
+        defer { thread.pointee.without_content = former }
+        return try body()
+    }
 
     /// Runs `body` with or without quoting in errors of the form of documents, on this thread.
     public static func allowedForForm<Result, E: Error>(

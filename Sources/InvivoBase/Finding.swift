@@ -19,7 +19,7 @@ public enum Finding: String, Sendable, CaseIterable {
     case abstract = "wiring.abstract"
     /// A spec file uses a trait type that is not registered.
     case unknownTrait = "trait.unknown"
-    /// A spec file names a trait that does not exist, with a name that is similar to a built-in trait.
+    /// A spec file names a trait that does not exist, with a name that is similar to one that does.
     case misspelledTrait = "trait.misspelled"
     /// A condition of a trait names a path or a profile that does not exist, and that is similar to one that does.
     case condition = "trait.condition"

@@ -1,5 +1,5 @@
 /// Returns the candidate that `name` most likely means: the one with the least edit distance, the first of several. The
-/// distance may be about a third of the shorter name. First parts that two dotted names share are ignored. Nil if no
+/// case of letters does not count. The distance may be about a third of the shorter name. First parts that two dotted names share are ignored. Nil if no
 /// candidate is similar enough. Compares the spelling of the first 10,000 candidates of a similar length only.
 public func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = Array(name.utf8)
@@ -36,6 +36,32 @@ private func sharedParts(_ a: [UInt8], _ b: [UInt8]) -> Int {
     return length
 }
 
+/// Returns the candidate of which `name` is a misspelling almost for certain: it differs in one letter, or in two of many. Names that
+/// differ in digits only are different names.
+public func misspelledName(of name: String, among candidates: some Sequence<String>) -> String? {
+    let wanted = Array(name.utf8)
+    guard let near = nearestWord(to: name, among: candidates) else { return nil }
+    let other = Array(near.utf8)
+    let shared = sharedParts(wanted, other)
+    let limit = min(wanted.count, other.count) - shared < 8 ? 1 : 2
+    var spelling = EditDistance()
+    return spelling.distance(wanted[shared...], other[shared...], limit: limit) == nil ? nil : near
+}
+
+/// Returns the candidate that a name most likely means. Names that differ in digits only are different names.
+public func nearestWord(to name: String, among known: some Sequence<String>) -> String? {
+    func letters(_ text: String) -> [UInt8] { text.utf8.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } }
+    let own = letters(name)
+    return nearestName(to: name, among: known.lazy.filter { letters($0) != own })
+}
+
+/// Returns the key that an unknown one most likely means: the only one that ends with it, as in `audio.jack` for `jack`, or one that is
+/// spelled similarly.
+public func nearestKey(to key: String, among known: [String]) -> String? {
+    let whole = known.filter { $0.hasSuffix(".\(key)") }
+    return whole.count == 1 ? whole[0] : nearestName(to: key, among: known)
+}
+
 /// "; did you mean 'x'?", the end of a message; "" for nil.
 public func suggestion(_ name: String?) -> String { name.map { "; did you mean '\($0)'?" } ?? "" }
 
@@ -44,8 +70,8 @@ public func suggestion(for name: String, among candidates: some Sequence<String>
     suggestion(nearestName(to: name, among: candidates))
 }
 
-/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbors count one each. Keeps its memory
-/// between comparisons.
+/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbors count one each, and the case of letters
+/// nothing. Keeps its memory between comparisons.
 public struct EditDistance: Sendable {
     /// The rows of the current letter and of the two letters before, one after the other.
     private var rows: [Int] = []
@@ -75,7 +101,7 @@ public struct EditDistance: Sendable {
             rows[row] = i + 1
             var least = i + 1
             for j in b.indices {
-                let cost = a[i] == b[j] ? 0 : 1
+                let cost = a[i].lowercasedLetter == b[j].lowercasedLetter ? 0 : 1
                 var best = min(rows[last + j + 1] + 1, rows[row + j] + 1, rows[last + j] + cost)
                 if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
                     best = min(best, rows[beforeLast + j - 1] + 1)
@@ -90,5 +116,12 @@ public struct EditDistance: Sendable {
         }
         let found = rows[last + b.count]
         return found <= limit ? found : nil
+    }
+}
+
+extension UInt8 {
+    /// A capital letter of ASCII as the small one; every other byte as it is.
+    public var lowercasedLetter: UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self + 32 : self
     }
 }

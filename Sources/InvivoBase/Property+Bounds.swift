@@ -69,21 +69,67 @@ extension Property {
             }
         }
 
+        /// The range without a bound that is that of the kind itself; nil for every number.
+        private func limits(_ kind: ValueKind) -> (low: String?, high: String?)? {
+            switch self {
+            case .none: return nil
+            case .signed(let low, let high):
+                return (low == kind.leastSigned ? nil : "\(low)", high == kind.greatestSigned ? nil : "\(high)")
+            case .unsigned(let low, let high):
+                return ("\(low)", high == kind.greatestUnsigned ? nil : "\(high)")
+            case .single(let low, let high):
+                return (
+                    low.isInfinite ? nil : "\(low)".withoutPointZero, high.isInfinite ? nil : "\(high)".withoutPointZero
+                )
+            case .double(let low, let high):
+                return (low.isInfinite ? nil : plain(low), high.isInfinite ? nil : plain(high))
+            }
+        }
+
+        /// " from 1 to 64", " up to 5", " of Hz": the end of a phrase about the expected number; "" for every number.
+        func inWords(_ kind: ValueKind, unit: String?) -> String {
+            let unit = unit.flatMap { $0.isEmpty ? nil : $0 }
+            let end = unit.map { " \($0)" } ?? ""
+            switch limits(kind) {
+            case (let low?, let high?)?: return " from \(low) to \(high)\(end)"
+            case (let low?, nil)?: return " from \(low)\(end)"
+            case (nil, let high?)?: return " up to \(high)\(end)"
+            default: return unit.map { " of \($0)" } ?? ""
+            }
+        }
+
         private func outside(_ value: Value, _ unit: String?) -> Failure {
-            let range =
-                switch self {
-                case .none: "any number"
-                case .signed(let low, let high): "\(low)...\(high)"
-                case .unsigned(let low, let high): "\(low)...\(high)"
-                case .single(let low, let high):
-                    Self.range(
-                        low.isInfinite ? nil : "\(low)".withoutPointZero,
-                        high.isInfinite ? nil : "\(high)".withoutPointZero
-                    )
-                case .double(let low, let high):
-                    Self.range(low.isInfinite ? nil : plain(low), high.isInfinite ? nil : plain(high))
-                }
+            let range = limits(value.kind).map { Self.range($0.low, $0.high) } ?? "any number"
             return Failure(.range, "\(value) is outside \(range)" + (unit.map { " \($0)" } ?? ""))
+        }
+    }
+}
+
+extension ValueKind {
+    fileprivate var leastSigned: Int64 {
+        switch self {
+        case .int8: Int64(Int8.min)
+        case .int16: Int64(Int16.min)
+        case .int32: Int64(Int32.min)
+        default: .min
+        }
+    }
+
+    fileprivate var greatestSigned: Int64 {
+        switch self {
+        case .int8: Int64(Int8.max)
+        case .int16: Int64(Int16.max)
+        case .int32: Int64(Int32.max)
+        default: .max
+        }
+    }
+
+    fileprivate var greatestUnsigned: UInt64 {
+        switch self {
+        case .uint8: UInt64(UInt8.max)
+        case .uint16: UInt64(UInt16.max)
+        case .uint32: UInt64(UInt32.max)
+        default: .max
         }
     }
 }

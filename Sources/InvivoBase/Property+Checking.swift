@@ -39,10 +39,15 @@ extension Property {
             switch kind {
             // A reference may be none.
             case .any, .object, .type, .callable: return value
-            default: throw Failure(.null, "expected \(wanted), got null")
+            default: throw Failure(.null, "expected \(isEnumeration ? wanted : kind.inWords), got null")
             }
         }
         if isEnumeration { return try checkedChoice(value) }
+        if codec == .point, value.kind.isNumber {
+            throw Failure(
+                .type,
+                "\(value.withKind) is not a point such as '10, 20', which needs quotes in a list or map in flow form")
+        }
         if isNested { return try checkedFields(value) }
         if kind == .string && value.kind.isNumber {
             throw Failure(.type, "\(value.withKind) is not a string; in a document, write it in quotes")
@@ -53,17 +58,22 @@ extension Property {
         return converted
     }
 
-    private var wanted: String { isEnumeration ? "one of \(choiceList)" : kind.inWords }
+    /// "a whole number from 1 to 64", "one of off, on": the form of its values, with their range.
+    public var wanted: String {
+        if isEnumeration { return "one of \(choiceList)" }
+        if isField, kind == .string { return "a string of at most \(size - 1) bytes" }
+        return kind.inWords + bounds.inWords(kind, unit: unit)
+    }
 
     private func checkCapacity(_ value: Value) throws(Failure) {
         switch value {
         case .string(let text):
             let count = text.utf8.count
             guard count < size else {
-                throw Failure(.range, "a text of \(count) bytes is too long: there is room for \(size - 1)")
+                throw Failure(.range, "the string has \(count) bytes; at most \(size - 1) fit")
             }
             guard !text.contains(byte: 0) else {
-                throw Failure(.range, "the text contains a NUL character, which a C string cannot hold")
+                throw Failure(.range, "the string contains a NUL character, which a C string cannot hold")
             }
         case .bytes(let bytes) where bytes.count != size:
             throw Failure(.range, "\(value) where exactly \(size) are needed")

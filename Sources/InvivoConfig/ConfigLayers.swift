@@ -97,6 +97,9 @@ public struct ConfigLayers: Sendable {
         return try next.changes(since: tree)
     }
 
+    /// The values that environment variables give to paths; nil if there are none.
+    public var environmentTree: ConfigTree? { layers[Self.environmentOrder].map { ConfigTree(root: $0) } }
+
     /// The source location of the last null at a path, even if a later layer sets the path again.
     public func placeOfNull(_ path: String) -> Location? {
         layers.layers.last { $0.node.find(path)?.isNull == true }?.node.find(path)?.location

@@ -170,6 +170,12 @@ public struct ConfigNode: Sendable {
         }
     }
 
+    /// The source location, or that of the first part with one: the maps around the value of an environment variable have none.
+    public var firstLocation: Location {
+        guard location.file.isEmpty, let map else { return location }
+        return map.lazy.map { $0.node.firstLocation }.first { !$0.file.isEmpty } ?? location
+    }
+
     /// Whether the value, or a part of it, is secret.
     public var hasSecret: Bool {
         if let variables { return variables.isSecret }

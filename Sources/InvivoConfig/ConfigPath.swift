@@ -14,6 +14,12 @@ public enum ConfigPath {
             : path.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String($0) ?? "" }
     }
 
+    /// Returns the paths around a path, from the outermost, and the path itself.
+    public static func around(_ path: String) -> [String] {
+        let names = names(path)
+        return names.indices.map { names[...$0].joined(separator: ".") }
+    }
+
     /// Validates an absolute path; "" is the root.
     public static func checked(_ path: String) throws(Failure) -> String {
         let path = whole(path)

@@ -1,3 +1,5 @@
+internal import InvivoBase
+
 /// A trie of paths by their bytes. Finds paths that are spelled similarly without comparing all of them.
 public struct PathTrie: Sendable {
     private struct Node {
@@ -69,16 +71,17 @@ public struct PathTrie: Sendable {
     }
 
     /// Returns the path or prefix of paths with the least edit distance to `name`, at most `limit`. Insertions,
-    /// deletions, substitutions and swaps of neighbors count one each. Of equally similar ones, returns the first in
-    /// byte order. The path must satisfy `isMeant`, and `accepts` with its distance.
+    /// deletions, substitutions and swaps of neighbors count one each, and the case of letters nothing. Of equally similar ones, returns the first in
+    /// byte order. `name` itself is not meant. The path must satisfy `isMeant`, and `accepts` with its distance.
     public func nearest(
         to name: String, limit: Int, _ budget: inout Budget, _ isMeant: (UInt32) -> Bool,
         accepting accepts: (String, Int) -> Bool
     ) -> String? {
-        for distance in 1...limit {
+        for distance in 0...limit {
             var search = Search(Array(name.utf8), distance)
             visit(0, &search, &budget) { node, path in
-                isEnd(node, isMeant) && accepts(String(decoding: path, as: UTF8.self), distance)
+                isEnd(node, isMeant) && !path.elementsEqual(name.utf8)
+                    && accepts(String(decoding: path, as: UTF8.self), distance)
             }
             if let found = search.found { return String(decoding: found, as: UTF8.self) }
         }
@@ -111,7 +114,7 @@ public struct PathTrie: Sendable {
                 for column in first...final {
                     var best = column == 0 ? depth : min(last[column] + 1, row[column - 1] + 1)
                     if column > 0 {
-                        best = min(best, last[column - 1] + (name[column - 1] == byte ? 0 : 1))
+                        best = min(best, last[column - 1] + (name[column - 1].lowercasedLetter == byte.lowercasedLetter ? 0 : 1))
                         if column > 1, depth > 1, name[column - 1] == path[depth - 2], name[column - 2] == byte {
                             best = min(best, rows[depth - 2][column - 2] + 1)
                         }

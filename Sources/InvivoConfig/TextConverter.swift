@@ -98,6 +98,7 @@ public enum Taker {
     /// The accepted kind, for errors without the value.
     public var expected: String {
         if case .parameter(_, let parameter) = self, let type = parameter.typeName { return withArticle(type) }
+        if case .property(let property) = self { return property.wanted }
         return kind == .any ? "another kind of value" : kind.withArticle
     }
 
@@ -222,7 +223,7 @@ extension ConfigNode {
     ) throws(Failure) -> Value {
         let format = TextFormat(kind: kind, property: property, folder: folder)
         do throws(Failure) { return try converter.value(text, format, at: location) } catch {
-            let masked = masked(error, expected: kind == .any ? "a '\(converter.name)'" : kind.withArticle)
+            let masked = masked(error, expected: property?.wanted ?? (kind == .any ? "a '\(converter.name)'" : kind.withArticle))
             throw property?.masked(masked) ?? masked
         }
     }

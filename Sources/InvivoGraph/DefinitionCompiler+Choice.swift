@@ -78,13 +78,19 @@ extension DefinitionCompiler {
     }
 }
 
-/// The error for a name that no definition has.
+/// The error for a name that no definition has: with the options that other values select.
 public func noDefinition(_ name: String, _ keys: [String], _ definition: Definition, at location: Location) -> Failure {
     let assembly = definition.key.lastIndex(of: ".").map { definition.key[...$0] } ?? ""
     let known = keys.filter { $0.hasPrefix(assembly) }.map { String($0.dropFirst(assembly.count)) } + keys
+    let options = (definition.body.choice?.options ?? []).compactMap { option in
+        if case .equal(let value) = option.when { value } else { nil }
+    }
+    let names = options.compactMap { if case .string(let name) = $0 { name } else { nil } }
+    let values = options.map { "\($0)" }
+    let near = suggestion(for: name, among: names + known)
+    let others = values.isEmpty ? "" : "; there are options for \(values.listed()), and for the names of definitions"
     return Failure(
-        .notFound,
-        "the chooser names the definition '\(name)', which is not there\(suggestion(for: name, among: known))",
+        .notFound, "the chooser names the definition '\(name)', which is not there\(near.isEmpty ? others : near)",
         path: definition.key, at: location)
 }
 

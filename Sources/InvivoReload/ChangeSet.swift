@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 public import InvivoConfig
 
 /// The changes of one reload. Every change of a runtime is a change set: there is no second way.
@@ -79,15 +79,21 @@ public struct ChangeSet: Sendable {
         /// A runtime setting; nil removes it.
         case setting(path: String, ConfigNode?)
         /// A path becomes secret, or ceases to be.
-        case secret(path: String, Bool)
+        case secret(path: String, Bool, at: Location)
     }
 
     /// Sets a configuration path, or removes what a former set has set. The last call wins.
     public mutating func configure(_ path: String, _ node: ConfigNode?) { config.append(.setting(path: path, node)) }
 
-    /// Declares a configuration path as secret, or revokes that.
-    public mutating func declare(secret path: String, _ isSecret: Bool) {
-        config.append(.secret(path: path, isSecret))
+    /// Declares a configuration path as secret, or revokes that. `location` is that of the declaration in a manifest.
+    public mutating func declare(secret path: String, _ isSecret: Bool, at location: Location = Location()) {
+        config.append(.secret(path: path, isSecret, at: location))
+    }
+
+    /// The location of the declaration of a secret; no location if the set does not declare it in a manifest.
+    func location(ofSecret path: String) -> Location {
+        for case .secret(let declared, true, let location) in config where declared.isSameName(as: path) { return location }
+        return Location()
     }
 
     /// Declares the secrets that the other set declares, and those of its bindings.
@@ -113,7 +119,7 @@ public struct ChangeSet: Sendable {
 
     /// The configuration paths that become secret, or cease to be, in order.
     var secrets: [(path: String, isSecret: Bool)] {
-        config.compactMap { if case .secret(let path, let isSecret) = $0 { (path, isSecret) } else { nil } }
+        config.compactMap { if case .secret(let path, let isSecret, _) = $0 { (path, isSecret) } else { nil } }
     }
 
     /// The generation whose content the set brings back. Such a set changes nothing else.

@@ -84,7 +84,7 @@ public final class Engine: Sendable {
                 .unsupported, "this kernel has no membarrier(PRIVATE_EXPEDITED); Linux 4.14 or later is needed")
         }
         let copy = Environment.copy()
-        let environment = try ContentQuoting.allowed(options.quotesContent) { () throws(Failure) in
+        let environment = try ContentQuoting.allowedForAll(options.quotesContent) { () throws(Failure) in
             ConfigLayers.NewEnvironment(
                 copy, try EnvironmentLayer.node(copy, options.environmentPrefix, given.changeable.specLimits))
         }

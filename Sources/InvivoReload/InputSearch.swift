@@ -43,6 +43,16 @@ final class InputSearch {
         return nearValue(path) ?? readers.nearest(to: path, where: readers.isRead(besidesConditions:))
     }
 
+    /// Returns the path that a declared secret most likely means; nil if its own path is known, or resembles nothing. `fields` are the
+    /// paths of secret fields.
+    func near(secret path: String, among fields: [String]) -> String? {
+        guard tree.find(path) == nil, !fields.contains(path), !readers.isRead(planner.names.id(ofConfig: path)),
+            !readers.isRead(below: path)
+        else { return nil }
+        return nearValue(path) ?? readers.nearest(to: path, where: { self.readers.isRead($0) })
+            ?? misspelledName(of: path, among: fields)
+    }
+
     private func type(of id: UInt32) -> ObjectType? {
         planner.next(id, wiring.definitions).flatMap { definition in
             planner.flatNext(

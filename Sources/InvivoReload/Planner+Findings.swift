@@ -8,11 +8,39 @@ extension Planner {
         let dependents = dependents(wiring)
         for index in failures.indices {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
+            if let decision = decision(behind: failures[index], wiring) {
+                failures[index].message +=
+                    "; the decision about '\(decision.key)' applies (\(decision.location.text))"
+            }
             // Messages about cycles and captive dependencies contain the path already.
             guard failures[index].finding != .cycle, !failures[index].isChained, index < Failure.most else { continue }
             let id = names.id(of: failures[index].path)
             if let id { failures[index].neededBy = way(to: id, dependents).map(names.name) }
         }
+    }
+
+    /// Returns the decision of a document that an error of another definition most likely follows from: the nearest one that the plan
+    /// changes, among the definition and its dependencies.
+    private func decision(behind failure: Failure, _ wiring: NextWiring) -> WiringDecision? {
+        let definitions = wiring.definitions
+        guard wiring.documents.changeDecisions, failure.finding != nil, let first = names.id(of: failure.path) else {
+            return nil
+        }
+        var seen: Set<UInt32> = [first]
+        var queue = [first]
+        var at = 0
+        while at < queue.count {
+            let id = queue[at]
+            at += 1
+            if let decision = definitions.covers[id]?.wiring, !decision.isDescribed {
+                return decision.location == failure.location ? nil : decision
+            }
+            let targets =
+                (next(id, definitions)?.names.compactMap(names.id(of:)) ?? [])
+                + ((wiring.compiled.recipes[id] ?? graph.recipe(id))?.references.edges.map(\.id) ?? [])
+            for target in targets where seen.insert(target).inserted { queue.append(target) }
+        }
+        return nil
     }
 
     /// Returns the holders of each key after the plan, as far as they are known.

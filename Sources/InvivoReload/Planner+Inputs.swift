@@ -32,9 +32,3 @@ extension Planner {
         return warnings
     }
 }
-
-/// Returns the candidate that a name most likely means. Names that differ in digits only are different names.
-func nearestWord(to name: String, among known: [String]) -> String? {
-    func letters(_ text: String) -> [UInt8] { text.utf8.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } }
-    return nearestName(to: name, among: known.lazy.filter { letters($0) != letters(name) })
-}

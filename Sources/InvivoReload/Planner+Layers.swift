@@ -199,24 +199,26 @@ extension Planner {
             known = keys
             throw Failure(
                 .spec,
-                "no target has the key '\(one.key)'\(Self.targetHint(one.key, keys.sorted())) "
+                "no target has the key '\(one.key)'\(suggestion(nearestKey(to: one.key, among: keys.sorted()))) "
                     + "(pending_targets, or --wait, permits keys that are defined later)",
                 path: "traits.\(one.key)", at: one.location)
         }
         guard !one.traits.isEmpty else { return }
-        warnings.append(
-            Report.Warning(
-                .noTarget, "no target has the key '\(one.key)' yet; its traits wait for one", at: one.location))
+        warnings.append(Report.Warning(.noTarget, waiting(one.key, definitions), at: one.location))
         changes.append(
             Report.Change(
                 key: one.key, what: INVIVO_CHANGED_PENDING, at: one.location,
                 from: wiring.origins.value(at: one.location)))
     }
 
-    /// The key that was meant: with its assembly, or spelled otherwise.
-    private static func targetHint(_ key: String, _ names: [String]) -> String {
-        let whole = names.filter { $0.hasSuffix(".\(key)") }
-        return whole.count == 1 ? suggestion(whole[0]) : suggestion(for: key, among: names)
+    /// Why the traits of a key have no target.
+    private func waiting(_ key: String, _ definitions: DefinitionPlan) -> String {
+        guard let id = names.id(of: key), let alias = next(id, definitions)?.alias else {
+            return "no target has the key '\(key)' yet; its traits wait for one"
+        }
+        let decision = covers(id, definitions)?.wiring.flatMap { $0.target == nil ? nil : $0 }
+        let place = decision.map { " (\($0.location.text))" } ?? ""
+        return "'\(key)' is an alias of '\(alias)'\(place) and creates no object, so its traits wait; list them under '\(alias)'"
     }
 
     /// What the layers of each key are planned from.
@@ -261,7 +263,7 @@ extension Planner {
             ? attached : try keys.spec.flatMap { (key) throws(Failure) in try traits.flat(key, for: definition?.type) }
         var layers: TargetLayers?
         if let type = definition?.type ?? attachedType {
-            layers = try traits.layers(key, type, given?.traits ?? [], &warnings)
+            layers = try traits.layers(key, type, given?.traits ?? [], of: definition, &warnings)
         }
         if attachedType == nil, let attached {
             untargeted.append(
@@ -283,7 +285,11 @@ extension Planner {
             let old = before.alias(id) == nil ? graph.block(id) : nil
             let isSameType = graph.recipe(id)?.type === definition.type
             var movement = BlockMovement(isSameType ? old : nil, under: former, observed.runs(id))
-            if let block = try TargetLayers.block(of: definition, layers: layers, &movement) {
+            let made: Block?
+            do throws(Failure) { made = try TargetLayers.block(of: definition, layers: layers, &movement) } catch {
+                throw error.under(key)
+            }
+            if let block = made {
                 if movement.isConcerned { traits.moving[id] = movement.next }
                 if old == nil || old?.size != block.size || !block.hasSameBytes(as: old) {
                     effects.editor.set(block, at: id)

@@ -27,19 +27,39 @@ extension Planner {
         let layers = wiring.config.layers ?? before.config
         let lookup = registrations.lookup(layers)
         var checks: [SettingsCheck] = []
+        var incomplete: [SettingsBinding] = []
         for binding in read.sorted(by: { $0.name < $1.name }) {
             try Loading.check()
             let node = binding.path.isEmpty ? layers.tree.root : layers.tree.find(binding.path)
             let check = SettingsCheck(binding, node)
             do throws(Failure) { try check.readFields(lookup.converter) } catch {
                 failures += error.all
+                if error.all.contains(where: { $0.code == .notConfigured }) { incomplete.append(binding) }
                 continue
             }
             checks.append(check)
         }
         let calls = checks.filter(\.binding.callsHost)
-        if !calls.isEmpty { failures += try call(calls).flatMap(\.failure.all) }
+        if !calls.isEmpty {
+            let refused = try call(calls)
+            failures += refused.flatMap(\.failure.all)
+            incomplete += refused.compactMap { fault in
+                guard case .refused(let call, _, _) = fault, let check = call as? SettingsCheck else { return nil }
+                return check.hasSection ? nil : check.binding
+            }
+        }
+        if !incomplete.isEmpty { failures += try misspelledSections(of: incomplete, wiring) }
         return checks
+    }
+
+    /// The entries that nothing reads, and that most likely are the sections of bindings that lack values.
+    private func misspelledSections(
+        of bindings: [SettingsBinding], _ wiring: NextWiring
+    ) throws(Failure) -> [Failure] {
+        try UnreadSearch(self, wiring).misspelled().filter { entry in
+            guard let near = entry.near else { return false }
+            return bindings.contains { "\($0.path).".hasPrefix("\(near).") }
+        }.map(\.failure)
     }
 
     /// Stores the values of sections in the next generation.

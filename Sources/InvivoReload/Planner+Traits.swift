@@ -106,13 +106,15 @@ final class TraitsNext {
         }
     }
 
-    /// Returns the layers of a key on objects of a type, and the warnings about them.
+    /// Returns the layers of a key on objects of a type, and the warnings about them. `definition` is that of the key, if the layers
+    /// apply to its block.
     func layers(
-        _ key: String, _ type: ObjectType, _ traits: [FlatTrait], _ warnings: inout [Report.Warning]
+        _ key: String, _ type: ObjectType, _ traits: [FlatTrait], of definition: Definition? = nil,
+        _ warnings: inout [Report.Warning]
     ) throws(Failure) -> TargetLayers? {
         guard !traits.isEmpty else { return nil }
         let found = KeyWarnings()
-        let layers = try table.layers(for: key, type: type, traits, notes(found))
+        let layers = try table.layers(for: key, type: type, traits, notes(found, definition))
         warnings += found.renamed + found.leftOut
         return layers
     }
@@ -130,11 +132,12 @@ final class TraitsNext {
         var leftOut: [Report.Warning] = []
     }
 
-    private func notes(_ found: KeyWarnings) -> TraitTable.Notes {
+    private func notes(_ found: KeyWarnings, _ definition: Definition? = nil) -> TraitTable.Notes {
         TraitTable.Notes(
             warn: { found.renamed.append(Report.Warning(.renamed, $0, at: $1)) },
             leavesOut: { [self] spec in leftOut(spec).map { found.leftOut.append($0) } != nil },
-            skips: { [skipped] in skipped.skips($0, $1) })
+            skips: { [skipped] in skipped.skips($0, $1) },
+            check: { (layers) throws(Failure) in if let definition { try layers.checkBlock(of: definition) } })
     }
 
     /// Skips the traits of a key without a target, if their documents keep going.

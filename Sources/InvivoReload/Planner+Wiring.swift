@@ -200,7 +200,7 @@ extension Planner {
     private func near(_ key: String, _ definitions: DefinitionPlan, _ known: inout [String]?) -> String {
         let keys = known ?? keys(definitions)
         known = keys
-        return suggestion(for: key, among: keys)
+        return suggestion(nearestKey(to: key, among: keys))
     }
 
     /// The keys of all definitions after the plan.

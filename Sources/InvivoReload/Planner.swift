@@ -84,7 +84,8 @@ final class Planner {
         if let failure = Failure.gathered(failures) { throw failure }
         for (_, next) in staged.documents { for path in next.traits.conditions { _ = registrations.noteRead(path) } }
         let misspelled = try UnreadSearch(self, wiring).misspelled()
-        warnings += misspelled.map { Report.Warning(.unread, $0.text, at: $0.location) }
+        let secrets = try SecretSearch(self, wiring).misspelled()
+        warnings += (misspelled + secrets.map(\.entry)).map { Report.Warning(.unread, $0.text, at: $0.location) }
         warnings += try misspelledInputs(wiring, besides: misspelled)
         noteChanges(of: wiring, &effects.changes)
         var restarts: PendingRestarts.Changes = [:]
@@ -102,7 +103,8 @@ final class Planner {
         try Loading.check()
         return Plan(
             wiring: wiring, editor: effects.editor, steps: effects.steps, store: effects.store,
-            changes: effects.changes, findings: findings, misspelled: misspelled, checks: checks,
+            changes: effects.changes, findings: findings,
+            misspelled: misspelled + secrets.filter(\.isCertain).map(\.entry), checks: checks,
             dependencies: dependencies, restarts: restarts, kept: kept)
     }
 
@@ -159,6 +161,6 @@ final class Planner {
     func unknownKey(_ key: String, _ definitions: DefinitionPlan? = nil) -> Failure {
         let coming = definitions?.changed.values.compactMap { $0?.key } ?? []
         let known = Set(before.definitions.values.map(\.key) + coming).sorted()
-        return Failure(.notFound, "no definition has the key '\(key)'\(suggestion(for: key, among: known))", path: key)
+        return Failure(.notFound, "no definition has the key '\(key)'\(suggestion(nearestKey(to: key, among: known)))", path: key)
     }
 }

@@ -196,7 +196,7 @@ extension Reloader {
         thread.pointee.engine = Unmanaged.passUnretained(container).toOpaque()
         defer { thread.pointee.engine = formerEngine }
         return Pins.outside(container.core) {
-            ContentQuoting.allowed(options.quotesContent) { ContentQuoting.allowedForForm(!hasSecrets, body) }
+            ContentQuoting.allowedForAll(options.quotesContent) { ContentQuoting.allowedForForm(!hasSecrets, body) }
         }
     }
 

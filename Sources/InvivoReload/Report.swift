@@ -255,7 +255,7 @@ public final class Report: Sendable {
     }
 
     private static let names = [
-        "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared",
+        "defined", "removed", "rebuilt", "reinjected", "tuned", "pending", "configured", "dormant", "cleared",
         "kept",
     ]
 

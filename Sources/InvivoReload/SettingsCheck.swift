@@ -30,6 +30,9 @@ final class SettingsCheck: PlannedCall {
         section = SettingsBinding.Section(reads ? node : nil, isPrivate: hasSecret || !ContentQuoting.isAllowed)
     }
 
+    /// Whether the configuration has the section.
+    var hasSection: Bool { node != nil }
+
     var value: SettingsValue? { state.withLock { $0.value } }
 
     var function: any Named & AnyObject { binding }

@@ -13,7 +13,8 @@ final class SkippedTraits {
     func skips(_ spec: TraitSpec, _ failure: Failure) -> Bool {
         guard documents.skips(spec) else { return false }
         let path = failure.path.isEmpty ? "" : "\(failure.path): "
-        let warning = Report.Warning(.skipped, "\(path)\(failure.message); skipped", at: failure.location)
+        let cause = failure.cause.first.map { " (because \($0.text))" } ?? ""
+        let warning = Report.Warning(.skipped, "\(path)\(failure.message)\(cause); skipped", at: failure.location)
         if texts.insert(warning.text).inserted { warnings.append(warning) }
         return true
     }

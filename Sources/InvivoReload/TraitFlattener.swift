@@ -256,7 +256,8 @@ final class TraitFlattener {
             let wanted = try parameters["is"].map { (entry) throws(Failure) in try Value(spec: entry.value) }
             let found = self.config.find(path)?.value
             if found == nil { unmet.append(UnmetCondition(.path(path), of: key, spec, config)) }
-            return (found ?? .null).isSame(as: wanted ?? .bool(true), numbersByWorth: true)
+            guard let wanted else { return try isTrue(found ?? .null, spec, config) }
+            return (found ?? .null).isSame(as: wanted, numbersByWorth: true)
         case (nil, let profile?):
             guard let name = profile.value.text, !name.isEmpty else {
                 throw spec.failure(
@@ -276,6 +277,20 @@ final class TraitFlattener {
 }
 
 extension TraitFlattener {
+    /// The value of a condition without `is`. A string is read as a plain scalar of YAML, because variables in flow form need quotes.
+    private func isTrue(_ value: Value, _ spec: TraitSpec, _ config: SpecEntry) throws(Failure) -> Bool {
+        switch value {
+        case .null: return false
+        case .bool(let bool): return bool
+        case .string(let text):
+            if case .bool(let bool)? = TextReader.plain(text) { return bool }
+        default: break
+        }
+        throw spec.failure(
+            "the value of the condition is \(value.kind.inWords), not true or false; give the value that it is compared with, as in "
+                + "'is: VALUE'", at: config, "config")
+    }
+
     /// Whether the configuration or the environment activates a profile.
     private func isActive(_ name: String, _ spec: TraitSpec) throws(Failure) -> Bool {
         if config.profiles.contains(where: { $0.isSameName(as: name) }) { return true }

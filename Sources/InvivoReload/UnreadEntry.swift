@@ -11,8 +11,14 @@ public struct UnreadEntry: Sendable {
     /// The definition that reads `near` because its path repeats the name of its assembly; nil for a misspelled entry.
     var reader: String?
 
+    /// Whether it is no entry, but a path that is declared as secret.
+    var isSecret = false
+
     /// The warning about a misspelled one.
     var text: String {
+        if isSecret {
+            return "nothing configures or reads '\(path)', which is declared as secret\(suggestion(near))"
+        }
         guard let near else { return "'\(path)' is not read by anything" }
         guard let reader else { return "'\(path)' is not read by anything\(suggestion(near))" }
         return "'\(reader)' reads '\(near)', which is not configured: a path begins after the assembly's name; "

@@ -21,48 +21,56 @@ struct UnreadSearch {
         if wiring.config.changes.contains(where: { $0.node != nil }) {
             found = try unread(wiring.config.changes) { id in id.map { planner.graph.setting($0) == nil } ?? true }
         }
-        let resembling = try resemblingNewPaths()
-        if let resembling {
+        let newPaths = try newPaths()
+        func add(_ entries: [ConfigTree.Change], _ isSought: (String) -> Bool) throws(Failure) {
             let known = Set(found.map(\.path))
-            found += try unread(resembling.entries) { _ in true }.filter { entry in
-                !known.contains(entry.path) && entry.near.map(resembling.isSought) == true
+            found += try unread(entries) { _ in true }.filter { entry in
+                !known.contains(entry.path) && entry.near.map(isSought) == true
             }
+        }
+        if let resembling = resembling(newPaths) { try add(resembling.entries, resembling.isSought) }
+        // A variable may resemble a path that a document configures, too.
+        if !newPaths.isEmpty, let variables = (wiring.config.layers ?? before.config).environmentTree {
+            let sought = Set(newPaths.flatMap(ConfigPath.around))
+            try add(try variables.changes(since: ConfigTree()), sought.contains)
         }
         let repeated = try RepeatedNames(planner, wiring).find()
         let reported = Set(repeated.map { [$0.path, $0.near] })
         return found.filter { $0.near != nil && !reported.contains([$0.path, $0.near]) } + repeated
     }
 
-    /// Returns the entries that resemble a path without a value that the plan is the first to read. Outer entries come
-    /// before inner ones.
-    private func resemblingNewPaths() throws(Failure) -> ConfigTree.Resembling? {
-        let tree = wiring.config.layers?.tree ?? before.config.tree
-        guard tree.root.map?.isEmpty == false else { return nil }
+    /// Returns the paths that the plan is the first to read.
+    private func newPaths() throws(Failure) -> [String] {
+        guard tree.root.map?.isEmpty == false else { return [] }
         let others = planner.registrations.hostPaths
         var seen: Set<UInt32> = []
-        var search = ConfigTree.Resembling(budget: Self.searched)
+        var paths: [String] = []
         for (count, recipe) in wiring.compiled.recipes.values.enumerated() {
             if count % 64 == 63 { try Loading.check() }
             for edge in recipe.references.edges where seen.insert(edge.id).inserted {
-                guard let path = names.configPath(edge.id) else { continue }
-                guard !others.contains(edge.id), before.links.dependents.holders(of: edge.id).isEmpty,
-                    tree.find(path) == nil
-                else {
-                    continue
-                }
-                search.find(path, in: tree)
+                guard let path = names.configPath(edge.id), !others.contains(edge.id),
+                    before.links.dependents.holders(of: edge.id).isEmpty
+                else { continue }
+                paths.append(path)
             }
         }
         for input in wiring.set.functions.rules.added.flatMap(\.inputs)
         where !RuleTable.properties(input).contains(where: { names.id(of: $0.key) != nil }) {
-            let path = RuleTable.path(input)
-            if tree.find(path) == nil { search.find(path, in: tree) }
+            paths.append(RuleTable.path(input))
         }
-        for path in wiring.set.functions.settings.added.map(\.path) where !path.isEmpty && tree.find(path) == nil {
-            search.find(path, in: tree)
-        }
+        return paths + wiring.set.functions.settings.added.map(\.path).filter { !$0.isEmpty }
+    }
+
+    /// Returns the entries that resemble a path without a value. Outer entries come before inner ones.
+    private func resembling(_ paths: [String]) -> ConfigTree.Resembling? {
+        let missing = paths.filter { tree.find($0) == nil }
+        guard !missing.isEmpty else { return nil }
+        var search = ConfigTree.Resembling(budget: Self.searched)
+        for path in missing { search.find(path, in: tree) }
         return search
     }
+
+    private var tree: ConfigTree { (wiring.config.layers ?? before.config).tree }
 
     /// All entries of a plan that nothing reads.
     func unread() throws(Failure) -> [UnreadEntry] {
@@ -100,7 +108,7 @@ struct UnreadSearch {
                 let near = misspelled < Failure.most ? readers.nearest(to: entry.path, &budget) : nil
                 if near != nil { misspelled += 1 }
                 if near != nil || isValue {
-                    found.append(UnreadEntry(path: entry.path, location: node.location, near: near))
+                    found.append(UnreadEntry(path: entry.path, location: node.firstLocation, near: near))
                     isDone = true
                 }
             }

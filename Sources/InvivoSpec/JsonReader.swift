@@ -87,7 +87,7 @@ struct JsonReader {
         case "false": try tree.add(.bool(false), at: position)
         default:
             let near = suggestion(for: word.lowercased(), among: ["true", "false", "null"])
-            let hint = near.isEmpty ? "; a text needs double quotes" : near
+            let hint = near.isEmpty ? "; a string needs double quotes" : near
             throw tree.failure(.syntax, "unknown word \(quoted(word))\(hint)", at: position)
         }
     }

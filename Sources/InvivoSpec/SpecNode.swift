@@ -133,6 +133,14 @@ extension SpecNode {
         isMap ? tree.find(key, in: index).map { SpecNode(tree, $0.key + 1) } : nil
     }
 
+    /// Whether the value is a number.
+    public var isNumber: Bool {
+        switch content {
+        case .integer, .unsigned, .number: true
+        default: false
+        }
+    }
+
     /// A description of the value for error messages: "the string 'saw'", "a list", "nothing".
     public var described: String {
         if let variables { return variables.describedValue }
@@ -165,8 +173,12 @@ extension SpecNode {
 
 /// A name or text of the input as an error may show it: in quotes, at most 64 scalars of it, and with what could
 /// disturb a terminal or a log written as an escape.
-public func quoted(_ text: String) -> String {
-    guard ContentQuoting.isAllowed else { return "'...'" }
+public func quoted(_ text: String) -> String { ContentQuoting.isAllowed ? written(text) : "'...'" }
+
+/// A key of a document or the name of a trait, as an error may show it: also while there are secrets, because names are not secret.
+public func quotedName(_ text: String) -> String { ContentQuoting.isAllowedForNames ? written(text) : "'...'" }
+
+private func written(_ text: String) -> String {
     var shown = "'"
     var count = 0
     for scalar in text.unicodeScalars {

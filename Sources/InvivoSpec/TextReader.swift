@@ -26,6 +26,14 @@ public enum TextReader {
         return content
     }
 
+    /// Whether a plain scalar of YAML is a number.
+    public static func isNumber(_ text: String) -> Bool {
+        switch plain(text) {
+        case .integer, .unsigned, .number: true
+        default: false
+        }
+    }
+
     /// The content of a plain scalar of YAML.
     public static func scalar(_ text: String) throws(Failure) -> SpecNode.Content {
         switch resolve(text) {
@@ -191,7 +199,7 @@ public enum TextReader {
     /// Red, green, blue and alpha of #rgb, #rgba, #rrggbb or #rrggbbaa.
     public static func colour(_ text: String) throws(Failure) -> [UInt8] {
         let scalars = Array(text.unicodeScalars)
-        let wanted = "a colour such as '#f80' or '#ff8800cc'"
+        let wanted = "a color such as '#f80' or '#ff8800cc'"
         guard scalars.first == "#" else { throw wrong(text, wanted, at: 0) }
         var digits: [UInt8] = []
         for (index, scalar) in scalars.dropFirst().enumerated() {

@@ -258,6 +258,12 @@ extension TraitDocument {
         guard let map = checker.map(root, "with the keys 'traits', 'config', 'wiring' and 'include'", path: path) else {
             return nil
         }
+        if map.contains(where: { ["modules", "assemblies", "components", "decorators"].contains($0.key) }) {
+            checker.fail(
+                "'\(root.location.file)' is an application manifest, not a spec file; a spec file has the keys 'traits', 'config', "
+                    + "'wiring' and 'include'", path: path, at: root.location)
+            return nil
+        }
         if section == "specs", let other = map.first(where: { $0.key == "traits" }) {
             checker.fail("'traits' and 'specs' are the same key: give one of them", path: path, at: other.keyLocation)
             return nil

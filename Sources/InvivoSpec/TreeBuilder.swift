@@ -80,7 +80,7 @@ struct TreeBuilder {
         if let first = parts.noteKey(number: stack[top].count, of: stack[top].index) {
             let line = parts.positions[first].line
             let message =
-                "the key \(quoted(parts.string(index))) is given twice, first in line \(line); keep one of them"
+                "the key \(quotedName(parts.string(index))) is given twice, first in line \(line); keep one of them"
             try report(.syntax, message, at: position)
         }
         stack[top].key = index

@@ -24,6 +24,11 @@ extension YamlEvents {
                     .syntax, "in flow form, YAML ends a plain text before '{'; put the text with ${...} in quotes",
                     at: text.location(ofByte: offset - 1))
             }
+            let begun = parser.context == nil ? offset : text.byte(ofScalar: parser.context_mark.index)
+            if let comment = commentForValue(from: begun, to: offset) {
+                return Failure(
+                    .syntax, "'#' begins a comment: write \(quoted(comment.text)) in quotes", at: text.location(ofByte: comment.offset))
+            }
             let message = Self.message(problem, found: text.scalar(atByte: offset)) + opened(parser)
             return Failure(.syntax, message, at: text.location(ofByte: offset))
         }
@@ -34,6 +39,33 @@ extension YamlEvents {
         let isAfterValue = problem.hasPrefix("did not find expected ',' or ")
         return isAfterValue && offset > 0 && text.bytes[offset - 1] == UInt8(ascii: "$")
             && text.scalar(atByte: offset) == "{"
+    }
+
+    /// The comment before an error that most likely is a value of a list or map in flow form, such as `#ff8800`: the first one that
+    /// stands where a value is expected, with a word right behind the '#'. The lines from the one of `start` to `end` are searched, and
+    /// the line before them.
+    private func commentForValue(from start: Int, to end: Int) -> (text: String, offset: Int)? {
+        let bytes = text.bytes
+        func lineStart(_ offset: Int) -> Int {
+            var start = min(offset, bytes.count)
+            while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+            return start
+        }
+        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        let first = lineStart(min(start, end))
+        var before: UInt8?
+        for offset in lineStart(max(first - 1, 0))..<max(first, min(end, bytes.count)) {
+            let byte = bytes[offset]
+            let isAfterBlank = offset > 0 && isBlank(bytes[offset - 1])
+            if byte == UInt8(ascii: "#"), isAfterBlank, before.map({ Array(":,[".utf8).contains($0) }) == true {
+                let word = bytes[(offset + 1)...].prefix { byte in
+                    UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte.lowercasedLetter
+                }
+                if !word.isEmpty { return ("#" + String(decoding: word, as: UTF8.self), offset) }
+            }
+            if !isBlank(byte) { before = byte }
+        }
+        return nil
     }
 
     private static func message(_ problem: String, found: Unicode.Scalar?) -> String {
@@ -74,7 +106,7 @@ extension YamlEvents {
         switch context {
         case "while parsing a flow mapping": what = "map"
         case "while parsing a flow sequence": what = "list"
-        case "while scanning a quoted scalar": what = "text"
+        case "while scanning a quoted scalar": what = "string"
         default: return ""
         }
         let mark = parser.context_mark

@@ -101,7 +101,13 @@ public enum BuiltInTrait: String, CaseIterable {
         var given: [Int: String] = [:]
         var failures: [Failure] = []
         var omitted = 0
-        for parameter in values.properties {
+        var entries = values.properties[...]
+        while let parameter = entries.popFirst() {
+            if let split = splitPoint(parameter, entries.first, type) {
+                failures.append(values.located(split, parameter))
+                entries.removeFirst()
+                continue
+            }
             do throws(Failure) {
                 let layer = try layer(parameter, values, type, warn)
                 if let other = given.updateValue(parameter.key, forKey: layer.property) {
@@ -119,6 +125,18 @@ public enum BuiltInTrait: String, CaseIterable {
         }
         if let failure = Failure.gathered(failures, omitted: omitted) { throw failure }
         return found
+    }
+
+    /// The error of a point without quotes in flow form: `at: 10, 20` is `at: 10` and the key 20.
+    private func splitPoint(_ parameter: SpecEntry, _ next: SpecEntry?, _ type: ObjectType) -> Failure? {
+        guard operation == .set, parameter.value.isNumber, let next, next.value.isNull, !next.value.hasVariables,
+            TextReader.isNumber(next.key), let property = try? type.description.tunableProperty(parameter.key).property,
+            property.codec == .point
+        else { return nil }
+        return Failure(
+            .type,
+            "expected a point such as '10, 20', found \(parameter.value.described) and the key \(quotedName(next.key)); in a list or map "
+                + "in flow form, put the point in quotes", path: property.name, at: parameter.value.location)
     }
 
     private func layer(

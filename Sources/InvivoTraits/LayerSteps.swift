@@ -46,7 +46,7 @@ public final class LayerSteps: Sendable {
     private func located(_ failure: Failure, _ location: Location, _ property: Property) -> Failure {
         let origins = steps.compactMap { property.origin($0.location.variables) }
         let origin = origins.first(where: \.isSecret) ?? origins.first
-        var located = origin?.masking(failure, expected: property.kind.withArticle) ?? failure
+        var located = origin?.masking(failure, expected: property.wanted) ?? failure
         if located.location.line == 0 { located.location = location }
         return located
     }

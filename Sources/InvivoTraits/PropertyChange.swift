@@ -307,7 +307,7 @@ final class PropertyChange {
     /// The message is replaced if it could show the value of an environment variable.
     static func located(_ failure: Failure, _ property: Property, _ key: String, _ layer: TraitLocation) -> Failure {
         let origin = property.origin(layer.variables)
-        var located = origin?.masking(failure, expected: property.kind.withArticle) ?? failure
+        var located = origin?.masking(failure, expected: property.wanted) ?? failure
         located.path = key.isEmpty ? property.name : "\(key).\(property.name)"
         let location = layer.location
         if location.line > 0 { located.location = location }

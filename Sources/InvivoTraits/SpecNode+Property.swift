@@ -35,8 +35,6 @@ extension SpecNode {
             node = inner
             field = field.fields.property(named: name) ?? field
         }
-        let unit = field.unit.map { $0.isEmpty ? "" : " of \($0)" } ?? ""
-        let expected = field.isEnumeration ? "a choice of '\(field.name)'" : field.kind.withArticle + unit
-        return field.origin(node.anyVariables)?.masking(failure, expected: expected) ?? failure
+        return field.origin(node.anyVariables)?.masking(failure, expected: field.wanted) ?? failure
     }
 }

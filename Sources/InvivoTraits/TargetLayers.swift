@@ -124,6 +124,14 @@ public final class TargetLayers: Configuration {
         return block
     }
 
+    /// Throws if a value over one of the block of a definition is not possible.
+    public func checkBlock(of definition: Definition) throws(Failure) {
+        guard definition.type === type, effective.contains(where: { type.description.properties[$0].isInBlock && $1.steps != nil })
+        else { return }
+        var movement = BlockMovement(nil, under: nil, [:])
+        _ = try Self.block(of: definition, layers: self, &movement)
+    }
+
     /// Whether these layers show the same as a layer over the property with this index.
     func shows(_ layer: Layer, _ index: Int) -> Bool { effective[index]?.shows(sameAs: layer) == true }
 

@@ -11,7 +11,7 @@ extension TraitSpec {
                 let near = suggestion(for: parameter.key, among: known)
                 failures.append(
                     failure(
-                        "\(type) has no parameter \(quoted(parameter.key))"
+                        "\(type) has no parameter \(quotedName(parameter.key))"
                             + (near.isEmpty ? "; expected \(known.listed())" : near), at: nil,
                         parameter.key, parameter.keyLocation))
                 continue

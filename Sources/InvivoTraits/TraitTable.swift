@@ -17,12 +17,15 @@ public struct TraitTable {
         let leavesOut: (TraitSpec) -> Bool
         /// Returns whether a trait with an error is skipped.
         let skips: (TraitSpec, Failure) -> Bool
+        /// Throws if the values of the layers are not possible for the target.
+        let check: (TargetLayers) throws(Failure) -> Void
 
         public init(
             warn: @escaping (String, Location) -> Void, leavesOut: @escaping (TraitSpec) -> Bool = { _ in false },
-            skips: @escaping (TraitSpec, Failure) -> Bool = { _, _ in false }
+            skips: @escaping (TraitSpec, Failure) -> Bool = { _, _ in false },
+            check: @escaping (TargetLayers) throws(Failure) -> Void = { _ in }
         ) {
-            (self.warn, self.leavesOut, self.skips) = (warn, leavesOut, skips)
+            (self.warn, self.leavesOut, self.skips, self.check) = (warn, leavesOut, skips, check)
         }
     }
 
@@ -53,11 +56,18 @@ public struct TraitTable {
         }
         if let failure = Failure.gathered(failures) { throw failure }
         while true {
-            do throws(Failure) { return try TargetLayers(type: type, stack.flatMap(\.items)) } catch {
+            do throws(Failure) {
+                let layers = try TargetLayers(type: type, stack.flatMap(\.items))
+                try notes.check(layers)
+                return layers
+            } catch {
+                // The path of a trait as a whole is that in its document.
+                let isOfTrait = stack.contains { $0.spec.path == error.path }
+                let failure = isOfTrait ? error : error.under(key)
                 // Each iteration removes a trait.
                 guard let wrong = stack.firstIndex(where: { $0.items.contains { $0.isLayer(at: error.location) } }),
-                    notes.skips(stack[wrong].spec, error.under(key))
-                else { throw error.under(key) }
+                    notes.skips(stack[wrong].spec, failure)
+                else { throw failure }
                 stack.remove(at: wrong)
             }
         }
@@ -107,14 +117,18 @@ public struct TraitTable {
 
     private func unknown(_ spec: TraitSpec) -> Failure {
         let known = types.names.sorted() + Self.builtIn.sorted()
-        let nearest = suggestion(for: spec.type, among: known)
+        let nearest = suggestion(nearestKey(to: spec.type, among: known))
         var failure = Failure(
             .spec,
-            "unknown trait \(quoted(spec.type))"
+            "unknown trait \(quotedName(spec.type))"
                 + (nearest.isEmpty ? "; the traits are: \(known.listed())" : nearest),
             path: spec.path, at: spec.typeLocation)
-        // A name that resembles a built-in trait is an error, not a type that is added later.
-        failure.finding = nearestName(to: spec.type, among: Self.builtIn) == nil ? .unknownTrait : .misspelledTrait
+        // A name that resembles a known trait is an error, not a type that is added later.
+        let isMisspelled =
+            nearestName(to: spec.type, among: Self.builtIn) != nil
+            || misspelledName(of: spec.type, among: types.names) != nil
+            || types.names.contains { $0.hasSuffix(".\(spec.type)") }
+        failure.finding = isMisspelled ? .misspelledTrait : .unknownTrait
         return failure
     }
 

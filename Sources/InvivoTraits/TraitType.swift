@@ -90,7 +90,7 @@ public final class TraitType: Sendable {
                     : near.isEmpty ? "; expected " + fields.properties.map(\.name).listed() : near
                 failures.append(
                     Failure(
-                        .property, "the trait '\(name)' has no field \(quoted(parameter.key))\(known)",
+                        .property, "the trait '\(name)' has no field \(quotedName(parameter.key))\(known)",
                         path: spec.path(of: [parameter.key]), at: parameter.keyLocation))
                 continue
             }

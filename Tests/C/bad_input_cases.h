@@ -88,7 +88,7 @@ TEXT("300 into a uint8", "a.yaml", "traits:\n  synth.lead:\n    - Set: { level: 
 TEXT("a fraction into an integer", "a.yaml", "traits:\n  synth.lead:\n    - Set: { level: 1.5 }\n", INVIVO_E_RANGE,
      "a.yaml:3:21: traits.synth.lead[0].Set.level: 1.5 is not a whole number")
 TEXT("a text too long for its field", "a.yaml", "traits:\n  synth.lead:\n    - Set: { label: 0123456789abcdefg }\n", INVIVO_E_RANGE,
-     "a.yaml:3:21: traits.synth.lead[0].Set.label: a text of 17 bytes is too long: there is room for 15")
+     "a.yaml:3:21: traits.synth.lead[0].Set.label: the string has 17 bytes; at most 15 fit")
 TEXT("no such choice", "a.yaml", "traits:\n  synth.lead:\n    - Set: { wave: sqare }\n", INVIVO_E_RANGE,
      "a.yaml:3:20: traits.synth.lead[0].Set.wave: 'sqare' is not one of sine, saw, square; did you mean 'square'?")
 

@@ -168,7 +168,7 @@ static void garbage_is_refused(void) {
     refuses("seconds", "1 min 1 h", INVIVO_E_CONVERSION, "seconds: expected units that get smaller, each once at character 9 of '1 min 1 h'");
     refuses("seconds", "soon", INVIVO_E_CONVERSION, "seconds: expected a duration such as '250 ms' or '1 h 30 min' at character 1 of 'soon'");
     refuses("milliseconds", "1.5 ms", INVIVO_E_RANGE, "milliseconds: 1.5 is not a whole number");
-    refuses("packed", "#12345", INVIVO_E_CONVERSION, "packed: expected a colour such as '#f80' or '#ff8800cc' at character 7 of '#12345'");
+    refuses("packed", "#12345", INVIVO_E_CONVERSION, "packed: expected a color such as '#f80' or '#ff8800cc' at character 7 of '#12345'");
     refuses("packed", "rde", INVIVO_E_CONVERSION,
             "packed: expected a color such as '#ff8800', '#ff8800cc' or 'red' at character 1 of 'rde'; did you mean 'red'?");
     refuses("tint", "#12345678", INVIVO_E_CONVERSION, "tint: '#12345678' has an alpha, and 'tint' has none: write '#rrggbb'");

@@ -122,7 +122,7 @@ static void texts_are_read_exactly_or_refused_with_the_place_in_them(void) {
         {"path", "/a/b", INVIVO_KIND_STRING, 0, NULL},
         {"colour", "#ff8800", INVIVO_KIND_MAP, 0, NULL},
         {"colour", "#fg8", 0, 0, "expected a hexadecimal digit at character 3 of '#fg8'"},
-        {"colour", "red", 0, 0, "expected a colour such as '#f80' or '#ff8800cc' at character 1 of 'red'"},
+        {"colour", "red", 0, 0, "expected a color such as '#f80' or '#ff8800cc' at character 1 of 'red'"},
         {"base64", "AQID", INVIVO_KIND_BYTES, 0, NULL},
     };
     invivo_value value;

@@ -119,7 +119,7 @@ static void a_parameter_of_a_trait(void) {
     CHECK(live()->on);
     CHECK_EQUAL(live()->wave, 1);
     expects_error(document("traits: { a.t: [ Set: { gain: \"1${IV_GAIN}\", count: 7 } ] }", E), INVIVO_E_RANGE,
-                  "a.yaml:1:31: traits.a.t[0].Set.gain: the environment variable 'IV_GAIN' gives a value outside of the range; expected a double");
+                  "a.yaml:1:31: traits.a.t[0].Set.gain: the environment variable 'IV_GAIN' gives a value outside of the range; expected a number from 0 to 2");
     CHECK_EQUAL(live()->count, 3);
     OK(document("traits: { a.t: [ Set: { gain: \"1${IV_NONE:-.25}\", count: '${IV_COUNT}${IV_COUNT}', label: 'x${IV_GAIN}', on: \"${IV_OFF:-false}\", wave: \"${IV_NONE:-sine}\" } ] }", E));
     CHECK_EQUAL(live()->gain, 1.25);
@@ -142,20 +142,20 @@ static void no_error_shows_a_value(void) {
     begin("IV_S__");
     invivo_config id;
     expects_error(document("traits:\n  a.t:\n    - Set:\n        gain: ${IV_SECRET}\n        count: x${IV_BIG}\n        wave: ${IV_SECRET}\n        label: '${IV_SECRET}${IV_SECRET}${IV_SECRET}${IV_SECRET}'\n        on: ${IV_BIG}\n", E), INVIVO_E_TYPE,
-                  "a.yaml:4:15: traits.a.t[0].Set.gain: the environment variable 'IV_SECRET' gives an unsuitable value; expected a double\n"
-                  "a.yaml:5:16: traits.a.t[0].Set.count: the environment variable 'IV_BIG' gives an unsuitable value; expected an int64\n"
-                  "a.yaml:6:15: traits.a.t[0].Set.wave: the environment variable 'IV_SECRET' gives a value outside of the range; expected a choice of 'wave'\n"
-                  "a.yaml:7:16: traits.a.t[0].Set.label: the environment variable 'IV_SECRET' gives a value outside of the range; expected a string\n"
+                  "a.yaml:4:15: traits.a.t[0].Set.gain: the environment variable 'IV_SECRET' gives an unsuitable value; expected a number from 0 to 2\n"
+                  "a.yaml:5:16: traits.a.t[0].Set.count: the environment variable 'IV_BIG' gives an unsuitable value; expected a whole number\n"
+                  "a.yaml:6:15: traits.a.t[0].Set.wave: the environment variable 'IV_SECRET' gives a value outside of the range; expected one of sine, saw\n"
+                  "a.yaml:7:16: traits.a.t[0].Set.label: the environment variable 'IV_SECRET' gives a value outside of the range; expected a string of at most 23 bytes\n"
                   "a.yaml:8:13: traits.a.t[0].Set.on: the environment variable 'IV_BIG' gives an unsuitable value; expected a bool");
     expects_error(document("traits:\n  a.t:\n    - Set:\n        gain: ${IV_BIG}\n", E), INVIVO_E_RANGE,
-                  "a.yaml:4:15: traits.a.t[0].Set.gain: the environment variable 'IV_BIG' gives a value outside of the range; expected a double");
+                  "a.yaml:4:15: traits.a.t[0].Set.gain: the environment variable 'IV_BIG' gives a value outside of the range; expected a number from 0 to 2");
     /* The property is set, but has another value then; and it is refused. */
     set("IV_BIG", "777");
     OK(refresh(E));
     OK(document("traits:\n  a.t:\n    - Set:\n        clamped: ${IV_BIG}\n", E));
     CHECK_TEXT(report(), "a.t.clamped 2(a.yaml) a.yaml:4:18; warning: a.yaml:4:18: a.t.clamped: the object returns another value than the environment variable 'IV_BIG' gives");
     set("IV_BIG", "1234");
-    expects_error(refresh(E), INVIVO_E_RANGE, "a.yaml:4:18: a.t.clamped: the environment variable 'IV_BIG' gives a value outside of the range; expected a double");
+    expects_error(refresh(E), INVIVO_E_RANGE, "a.yaml:4:18: a.t.clamped: the environment variable 'IV_BIG' gives a value outside of the range; expected a number");
     OK(document("{}", E));
     /* The layer of the environment. */
     expects_error(invivo_config_id(runtime, "b.rate", INVIVO_KIND_INT64, &id, E), INVIVO_E_TYPE,
@@ -244,8 +244,8 @@ static void the_receiver_decides_the_kind(void) {
     /* A value that does not fit is refused where it comes from. */
     set("IV_K__b__number", "twelve");
     expects_error(refresh(E), INVIVO_E_CONVERSION,
-                  "IV_K__b__number: config.b.number: the property 'count' of 'b.voice': the environment variable 'IV_K__b__number' gives an unsuitable value; expected an int64\n"
-                  "a.yaml:1:24: config.b.quoted: the property 'gain' of 'b.voice': the environment variable 'IV_K__b__number' gives an unsuitable value; expected a double");
+                  "IV_K__b__number: config.b.number: the property 'count' of 'b.voice': the environment variable 'IV_K__b__number' gives an unsuitable value; expected a whole number\n"
+                  "a.yaml:1:24: config.b.quoted: the property 'gain' of 'b.voice': the environment variable 'IV_K__b__number' gives an unsuitable value; expected a number from 0 to 2");
     end();
     unsetenv("IV_K__b__text"), unsetenv("IV_K__b__number"), unsetenv("IV_K__b__on");
 }

@@ -116,6 +116,26 @@ static void an_error_of_applying_refuses_the_document(void) {
     end();
 }
 
+/* The plan knows the values of a block. */
+static void a_result_over_a_block_is_skipped(void) {
+    typedef struct small { double level, other; } small;
+    static const invivo_property small_properties[] = {INVIVO_FIELD(small, level, .max = 100), INVIVO_FIELD(small, other)};
+    const small initial = {60, 1};
+    const char *text = "traits:\n  s.one:\n    - Set: { other: 2 }\n    - Scale: { level: 2 }\n";
+    invivo_source source;
+    invivo_key one;
+    begin();
+    OK(invivo_define_block(runtime, "s.one", INVIVO_BLOCK_FROM(small, small_properties, &initial), &one, E));
+    expects_error(open_source("t.yaml", text, 0, &source, E), INVIVO_E_RANGE, "t.yaml:4:23: s.one.level: 120 is outside 0...100");
+    OK(open_source("t.yaml", text, INVIVO_SOURCE_KEEP_GOING, &source, E));
+    CHECK_TEXT(listener_last(heard)->warnings, "t.yaml:4:23: s.one.level: 120 is outside 0...100; skipped\n");
+    invivo_view view = invivo_view_begin(runtime);
+    const small *block = invivo_view_block(view, one);
+    CHECK(block->level == 60 && block->other == 2);
+    invivo_view_end(view);
+    end();
+}
+
 static void a_file_of_two_sources_has_the_policy_of_the_lower_one(void) {
     invivo_source lower, upper;
     invivo_source_options options = {.struct_size = sizeof options, .path = "t.yaml", .flags = INVIVO_SOURCE_KEEP_GOING};
@@ -176,6 +196,7 @@ int main(void) {
     RUN_TEST(a_skipped_trait_is_a_warning_with_its_line);
     RUN_TEST(an_added_trait_type_makes_a_trait_valid);
     RUN_TEST(an_error_of_applying_refuses_the_document);
+    RUN_TEST(a_result_over_a_block_is_skipped);
     RUN_TEST(a_file_of_two_sources_has_the_policy_of_the_lower_one);
     RUN_TEST(a_manifest_states_the_policy);
     return check_end();

@@ -317,7 +317,7 @@ static void code_does_not_lie_above_a_ramp(void) {
     invivo_trait still = {.struct_size = sizeof still, .name = "synth.Still", .targets = targets, .target_count = 1, .apply = apply_nothing};
     OK(invivo_trait_add(runtime, &still, E));
     CHECK(tell("a", "traits:\n  synth.lead:\n    - Ramp: { to: { gain: 3 }, over: 40 ms }\n    - synth.Still: {}\n") == INVIVO_E_SPEC);
-    SAYS("a:4:7: ");
+    SAYS("a:4:7: traits.synth.lead[1]: the trait 'synth.Still' runs code");
     SAYS("cannot lie above a Ramp (a:3:");
     OK(tell("a", "traits:\n  synth.lead:\n    - synth.Still: {}\n    - Ramp: { to: { gain: 3 }, over: 40 ms }\n"));
     advance(20);

@@ -342,7 +342,7 @@ static void references_from_a_start_do_not_count_and_the_report_names_others(voi
     let_go(take("a.pool"));
     DEFINE("a.pool", LAZY_SINGLETON);
     CHECK_EQUAL(stops, 1);
-    CHECK(strstr(told, "a.pool remade") != NULL && strstr(told, "still referred to") == NULL);
+    CHECK(strstr(told, "a.pool rebuilt") != NULL && strstr(told, "still referred to") == NULL);
     resource *pool = take("a.pool");
     DEFINE("a.pool", LAZY_SINGLETON);
     CHECK_EQUAL(stops, 1);

@@ -879,9 +879,9 @@ static void messages_name_the_place_and_what_was_expected(void) {
     OK(give(MEMORY, "1", E));
     receive_count();
     expects_error(give(MEMORY, CANARY, E), INVIVO_E_CONVERSION,
-                  "a.yaml:1:27: config.db.password: the property 'count' of 'a.count': <secret> is an unsuitable value; expected an int64");
+                  "a.yaml:1:27: config.db.password: the property 'count' of 'a.count': <secret> is an unsuitable value; expected a whole number from 0 to 10");
     expects_error(give(MEMORY, "11", E), INVIVO_E_RANGE,
-                  "a.yaml:1:27: config.db.password: the property 'count' of 'a.count': <secret> is a value outside of the range; expected an int64");
+                  "a.yaml:1:27: config.db.password: the property 'count' of 'a.count': <secret> is a value outside of the range; expected a whole number from 0 to 10");
     receive_rule();
     expects_error(give(MEMORY, NUMBER, E), INVIVO_E_RANGE, NULL);
     invivo_changes set = changes();

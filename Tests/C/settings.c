@@ -277,6 +277,48 @@ static void a_check_refuses_fields_at_their_line(void) {
 
 /* ---- generations ---- */
 
+/* A secret path of settings with fields is the path of one of them. */
+static void a_secret_path_is_that_of_a_field(void) {
+    static const char *const wrong[] = {"pasword", "voics", "at.z", "voices.x"};
+    static const char *const messages[] = {"Audio: the secret path 'pasword' leads to no field of the settings; expected rate, voices, device, loud, wave, at",
+                                           "Audio: the secret path 'voics' leads to no field of the settings; did you mean 'voices'?",
+                                           "Audio: the secret path 'at.z' leads to no field of the settings; expected x, y",
+                                           "Audio: the secret path 'voices.x' leads to no field of the settings"};
+    static const char *const right[] = {"at.x", "card"};
+    begin();
+    for (int i = 0; i < 4; i++) {
+        invivo_settings settings = audio_settings();
+        settings.secrets = wrong + i, settings.secret_count = 1;
+        expects_error(invivo_settings_bind(runtime, &settings, E), INVIVO_E_ARGUMENT, messages[i]);
+    }
+    OK(document("a.yaml", "config: { audio: { voices: 3 } }", E));
+    invivo_settings settings = audio_settings();
+    settings.secrets = right, settings.secret_count = 2;
+    OK(invivo_settings_bind(runtime, &settings, E));
+    end();
+}
+
+/* Without the value, an error states which values are possible. */
+static void errors_without_the_value_have_the_range(void) {
+    static const char *const secrets[] = {"voices", "device", "rate", "wave", "loud"};
+    begin();
+    invivo_settings settings = audio_settings();
+    settings.secrets = secrets, settings.secret_count = 5;
+    OK(document("a.yaml", "config: { audio: { voices: 3 } }", E));
+    OK(invivo_settings_bind(runtime, &settings, E));
+    expects_error(document("a.yaml",
+                           "config:\n  audio:\n    voices: 0\n    device: longer than the struct\n    rate: 1 Hz\n    wave: sow\n"
+                           "    loud: 7\n",
+                           E),
+                  INVIVO_E_RANGE,
+                  "a.yaml:3:13: config.audio.voices: <secret> is a value outside of the range; expected a whole number from 1 to 64\n"
+                  "a.yaml:4:13: config.audio.device: <secret> is a value outside of the range; expected a string of at most 15 bytes\n"
+                  "a.yaml:5:11: config.audio.rate: <secret> is a value outside of the range; expected a number from 8000 to 192000 Hz\n"
+                  "a.yaml:6:11: config.audio.wave: <secret> is a value outside of the range; expected one of sine, saw\n"
+                  "a.yaml:7:11: config.audio.loud: <secret> is an unsuitable value; expected a bool");
+    end();
+}
+
 static void an_unrelated_reload_reads_nothing(void) {
     begin();
     OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
@@ -879,6 +921,8 @@ int main(void) {
     RUN_TEST(all_errors_are_reported_with_their_locations);
     RUN_TEST(errors_in_parts_have_their_locations);
     RUN_TEST(a_check_refuses_fields_at_their_line);
+    RUN_TEST(a_secret_path_is_that_of_a_field);
+    RUN_TEST(errors_without_the_value_have_the_range);
     RUN_TEST(an_unrelated_reload_reads_nothing);
     RUN_TEST(views_and_pins_have_their_own_value);
     RUN_TEST(a_rollback_reads_the_former_section);

@@ -214,7 +214,7 @@ extension Border {
         @Test func text_that_does_not_fit_is_refused() throws {
             let text = try property(.string, size: 4)
             #expect(try text.check(.string("abc")).isSame(as: .string("abc")))
-            #expect(refusal(text, .string("abcd")).text == "gain: a text of 4 bytes is too long: there is room for 3")
+            #expect(refusal(text, .string("abcd")).text == "gain: the string has 4 bytes; at most 3 fit")
             #expect(
                 refusal(text, .string("a\0")).text
                     == "gain: the text contains a NUL character, which a C string cannot hold")

@@ -86,6 +86,8 @@ SYNTH: list[Any] = [
     {"wiring": {"synth.wave": {"scope": "prototype"}}},
     {"wiring": {"synth.saw": {"scope": "Singleton"}}},
     {"wiring": {"synth.saw": {"scope": "graph"}}},
+    {"wiring": {"synth.saw": {"scope": "lazy_singleton"}}},
+    {"wiring": {"synth.saw": {"scope": "weak_singleton"}}},
     {"wiring": {"synth.saw": {"alias": "synth.sawtooth"}}},
     {"wiring": {"synth.saw": {"alias": ""}}},
     {"wiring": {"synth.saw": {"alias": 3}}},
