@@ -635,3 +635,31 @@ def test_objects_of_a_shared_class_do_not_move() -> None:
         assert runtime[Shared].level == 0
         assert "Shared is a shared type: its instances are never changed in place" in str(refusal(runtime, RAMP))
         assert Dial.sets.empty()
+
+
+@pytest.mark.parametrize("is_resolved", [False, True])
+def test_an_attached_object_has_its_values_again_when_the_runtime_closes(is_resolved: bool) -> None:
+    class Dial:
+        level: int = invivo.tunable(1)
+        meters = 0
+
+    class Meter(invivo.Trait, name="t.Meter"):
+        targets = (Dial,)
+
+        def apply(self, target: Dial) -> Iterator[None]:
+            target.meters += 1
+            yield
+            target.meters -= 1
+
+    assembly = invivo.Assembly("desk")
+    assembly.prototype(Dial, "dial")
+    runtime = invivo.Runtime(assembly)
+    dial: Dial = runtime["desk.dial"] if is_resolved else Dial()
+    other = runtime["desk.dial"]
+    runtime.attach_target(dial, "desk.own")
+    runtime.source("t.yaml", "traits: { desk.own: [{ Set: { level: 5 } }, { t.Meter: {} }, { Set: { level: 6 } }] }")
+    assert (dial.level, dial.meters) == (6, 1)
+    runtime.close()
+    assert (dial.level, dial.meters) == (1, 0)
+    assert "level" not in vars(dial)
+    assert other.level == 1

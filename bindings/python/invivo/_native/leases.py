@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import ctypes
 import threading
+from collections.abc import Container
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from .. import _generated as c
@@ -129,14 +130,23 @@ class Leases:
             self._cells[number] = cell
             raise RecursionError("maximum recursion depth exceeded") from None
 
-    def give_back(self) -> None:
-        """Returns all leases, the last one first, so that objects end in reverse order of creation."""
-        while self._cells:
+    def give_back(self, besides: Container[int] = ()) -> None:
+        """Returns all leases, the last one first, so that objects end in reverse order of creation.
+
+        ``besides``: the objects whose leases stay.
+        """
+        while True:
             try:
-                number = next(reversed(self._cells))
-            except (StopIteration, RuntimeError):  # others give some back meanwhile
+                number = next((each for each in reversed(self._cells) if not self._is_of(each, besides)), None)
+            except (KeyError, RuntimeError):  # others give some back meanwhile
                 continue
+            if number is None:
+                return
             self.drop(number)
+
+    def _is_of(self, number: int, objects: Container[int]) -> bool:
+        cell = self._cells[number]
+        return isinstance(cell, ObjectCell) and cell.bits in objects
 
     def clear(self) -> None:
         """Forgets all leases: they belong to the parent process."""

@@ -8,7 +8,7 @@ import contextlib
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, TypeAlias
 
 from .. import _generated as c
@@ -78,9 +78,12 @@ class Session(abc.ABC):
         """Returns a lease to the library, once."""
         self.leases.drop(number)
 
-    def give_back(self) -> None:
-        """Returns every lease that Python holds, the last one first, so that objects end in reverse order."""
-        self.leases.give_back()
+    def give_back(self, besides: Container[int] = ()) -> None:
+        """Returns every lease that Python holds, the last one first, so that objects end in reverse order.
+
+        ``besides``: the objects whose leases stay.
+        """
+        self.leases.give_back(besides)
 
     def descriptor(self) -> int:
         """Returns a file descriptor that is readable while jobs wait for the opening thread."""

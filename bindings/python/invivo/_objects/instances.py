@@ -16,7 +16,7 @@ from . import belongings
 from .entries import entry_of
 from .entries import instance as instance_at
 from .objects import Objects
-from .reading import reader_of
+from .reading import Origin, origin_of, put_back_origin, reader_of
 from .types import TypeRecord
 
 
@@ -58,10 +58,10 @@ class PropertyItem:
 
 
 class Kept:
-    """The value of an attribute, and whether the object itself held it."""
+    """The value of an attribute, whether the object itself held it, and the value of a spec file that it came from."""
 
-    def __init__(self, core: Objects, value: Any, is_own: bool) -> None:
-        self.core, self.value, self.is_own = core, value, is_own
+    def __init__(self, core: Objects, value: Any, is_own: bool, origin: Origin | None) -> None:
+        self.core, self.value, self.is_own, self.origin = core, value, is_own, origin
 
 
 class MethodItem:
@@ -152,7 +152,8 @@ def capture(item: PropertyItem, instance: int, _: int, out: Any, kept: Any, erro
     thing = instance_at(instance)
     held = item.described.hold(thing)
     conversion.answer(item.core, out, item.written(instance, held), item.described.hint.kind)
-    kept[0] = callbacks.enroll(Kept(item.core, held, item.described.is_own(thing)))
+    origin = origin_of(entry_of(instance), item.described.name)
+    kept[0] = callbacks.enroll(Kept(item.core, held, item.described.is_own(thing), origin))
 
 
 @callbacks.returns_status(c.invivo_property, "restore", user_data=1, completes=True)
@@ -162,6 +163,7 @@ def restore(done: list[Any], item: PropertyItem, instance: int, _: int, kept: in
     if item.described.offered:
         item.core.tunings.changing(instance)
     signals.run(done, item.described.put_back, thing, held.value, held.is_own)
+    put_back_origin(entry_of(instance), item.described.name, held.origin)
     if item.described.offered:
         item.core.tunings.put_back(instance)
 

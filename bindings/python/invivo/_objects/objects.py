@@ -94,6 +94,7 @@ class Objects(Handles):
         self._by_bits: dict[int, Entry] = {}
         self._by_id: dict[int, Entry] = {}
         self._resources: dict[int, Entry] = {}  # those that only Python holds, by number
+        self.attached: dict[int, c.invivo_target] = {}  # the targets that programs attached, by their objects
         self._proxies: weakref.WeakValueDictionary[int, Object] = weakref.WeakValueDictionary()
         self._exacts: weakref.WeakValueDictionary[Hashable, Exact] = weakref.WeakValueDictionary()
         self._foreign_types: dict[int, Type] = {}
@@ -168,6 +169,7 @@ class Objects(Handles):
         if self._by_id.get(id(thing)) is entry:
             self._by_id.pop(id(thing), None)
         self._resources.pop(number, None)
+        self.attached.pop(entry.bits, None)
         self.tunings.disposed(number)
         entries.pop(number, None)  # from here on nothing is repeated when a signal handler raises
         try:

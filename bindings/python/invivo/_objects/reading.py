@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._classes.classes import Property
 from .._values.enumeration import Enumeration
@@ -12,6 +12,9 @@ from .entries import Entry
 
 if TYPE_CHECKING:
     from .._settings.schema import Find
+
+Origin: TypeAlias = tuple[Any, Any, Any]
+"""The value of a spec file that an attribute got, what was read from it, and a copy of that if it can change."""
 
 _WRITTEN = (bool, int, float, str, bytes, list, dict)
 _CHANGEABLE = (list, dict, set, bytearray)
@@ -51,10 +54,25 @@ class Reader:
 
     def written(self, entry: Entry | None, value: Any) -> Any:
         """Returns the value of an attribute as it crosses to the library."""
-        known = None if entry is None or entry.given is None else entry.given.get(self._name)
+        known = origin_of(entry, self._name)
         if known is not None and value is known[1] and (type(value) not in _CHANGEABLE or value == known[2]):
             return known[0]
         return list(value) if isinstance(value, (set, frozenset)) else self._hint.encode(value)
+
+
+def origin_of(entry: Entry | None, name: str) -> Origin | None:
+    """Returns the origin of the value of an attribute; None if it was not read from a spec file."""
+    return None if entry is None or entry.given is None else entry.given.get(name)
+
+
+def put_back_origin(entry: Entry | None, name: str, origin: Origin | None) -> None:
+    """Notes the former origin of an attribute that has its former value again."""
+    if entry is None or entry.given is None:
+        return
+    if origin is None:
+        entry.given.pop(name, None)
+    else:
+        entry.given[name] = origin
 
 
 def _as_one(problem: Error) -> Error:

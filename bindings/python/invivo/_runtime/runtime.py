@@ -307,13 +307,14 @@ class Runtime(Filling, Binding, Observing):
         try:
             core.lease(thing, cell)
             core.library.call("target_attach", cell, strings.name_bytes(key, "key"), ctypes.byref(target))
+            attached = Target(core, target, key, cell.bits)
             entry = None if known else core.entry_for(thing)
             if entry is None or not core.lean(entry, thing, cell):
                 core.drop(cell.number)
         except BaseException:
             core.drop(cell.number)
             raise
-        return Target(core, target, key)
+        return attached
 
     def extend_type(self, cls: builtins.type | Type, supertype: builtins.type | Type | str) -> None:
         """Declares another supertype of a class (or of a type of another language).

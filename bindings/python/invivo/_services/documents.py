@@ -78,11 +78,14 @@ class Source:
 class Target:
     """An object attached to a spec key."""
 
-    def __init__(self, core: Objects, handle: c.invivo_target, key: str) -> None:
-        self._core, self._handle, self.key = core, handle, key
+    def __init__(self, core: Objects, handle: c.invivo_target, key: str, bits: int) -> None:
+        self._core, self._handle, self.key, self._bits = core, handle, key, bits
+        core.attached[bits] = handle
 
     def detach(self) -> None:
         """Reverts the layers of specs, and releases the object. May be called again."""
         handle, self._handle = self._handle, c.invivo_target()
         if handle.bits and not self._core.closed:
             self._core.library.call("target_detach", handle)
+            if self._core.attached.get(self._bits) is handle:
+                del self._core.attached[self._bits]

@@ -8,7 +8,7 @@ import ctypes
 import dataclasses
 import gc
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import GeneratorType
 from typing import Any, Final, ForwardRef, TypeAlias, get_origin
 
@@ -22,9 +22,10 @@ from .._objects.entries import Entry
 from .._objects.objects import Objects
 from .._objects.reading import Reader, reader_of
 from .._objects.registration import PropertyTables
+from .._settings.writing import written
 from .._values import conversion
 from .._values.fields import dataclass
-from ..errors import ArgumentError, Error, Refused, WrongTypeError
+from ..errors import ArgumentError, Error, Refused, WrongTypeError, within
 from .rules import check_answer
 
 Reversal: TypeAlias = Callable[[Any], Any]  # a function of the target
@@ -39,14 +40,31 @@ _ENDED = object()  # of a generator
 class Layers:
     """The layers that a trait declares, in order. Valid during the call of ``layers``, on its thread."""
 
-    def __init__(self, core: Objects, pointer: int | None) -> None:
+    def __init__(self, core: Objects, pointer: int | None, given: Sequence[tuple[Any, Any]] = ()) -> None:
         self._core, self._pointer = core, pointer
+        self._given = given  # fields of the trait, with the values of the spec file that they were read from
 
     def set(self, property: str, value: Any) -> None:
-        """Sets a property. For a nested struct the value may be a mapping of some fields."""
-        with conversion.Packer(self._core) as packer:
-            made = packer.value(value)
+        """Sets a property. For a nested struct the value may be a mapping of some fields.
+
+        The value is one that the attribute can have, such as a `timedelta`, a `Path` or a pydantic model, or one of a
+        spec file, such as ``"5 s"``.
+        """
+        with within(property), conversion.Packer(self._core) as packer:
+            made = packer.value(self._written(value))
             self._core.library.call("layers_set", self._pointer, strings.name_bytes(property), ctypes.byref(made))
+
+    def _written(self, value: Any) -> Any:
+        """Returns a value as a spec file contains it."""
+        given = [each for held, each in self._given if held is value]
+        if given and self._core.converters.of(type(value)) is not None:
+            return given[0]  # only the converter knows its string
+        try:
+            return written(value)
+        except WrongTypeError:
+            if given:
+                return given[0]
+            raise
 
     def scale(self, property: str, factor: float) -> None:
         """Multiplies the value of the layer below, or the base value, by a number."""
@@ -175,13 +193,19 @@ class _Item:
         self.core, self.described = core, described
         self.readers = [reader_of(each, core.converters.of) for each in described.fields]
 
-    def trait(self, values: Any, count: int) -> Any:
-        """Returns an instance with the given fields. A field without a value has its default."""
+    def trait(self, values: Any, count: int, given: list[tuple[Any, Any]] | None = None) -> Any:
+        """Returns an instance with the given fields. A field without a value has its default.
+
+        ``given`` gets the fields that were read by their annotations, each with the value that it was read from.
+        """
         trait: Any = object.__new__(self.described.cls)
         for index, field, reader in zip(range(count), self.described.fields, self.readers, strict=False):
             value = conversion.read(self.core, values[index])
             if value is not None:
-                setattr(trait, field.name, field.hint.decode(value) if reader is None else _read(reader, index, value))
+                read = field.hint.decode(value) if reader is None else _read(reader, index, value)
+                setattr(trait, field.name, read)
+                if reader is not None and given is not None:
+                    given.append((read, value))
             elif isinstance(field.tunable.initial, (list, dict, set)):
                 setattr(trait, field.name, copy.copy(field.tunable.initial))
         return trait
@@ -214,9 +238,10 @@ def _check(item: _Item, fields: int, values: Any, count: int, at: Any, _: int, e
 
 @callbacks.returns_status(c.invivo_callbacks, "layers", user_data=4, is_located=True)
 def _layers(item: _Item, fields: int, values: Any, count: int, pointer: int, _: int, error: Any) -> None:
-    declared = Layers(item.core, pointer)
+    given: list[tuple[Any, Any]] = []
+    declared = Layers(item.core, pointer, given)
     try:
-        answer = item.trait(values, count).layers(declared)
+        answer = item.trait(values, count, given).layers(declared)
     finally:
         declared._pointer = None
     if answer is not None:

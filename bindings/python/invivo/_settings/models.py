@@ -191,6 +191,13 @@ def fields_of(cls: Any) -> Iterator[tuple[str, Any, Any]]:
             yield written, each.annotation, each.metadata
 
 
+def written_names(cls: Any) -> Iterator[tuple[str, str]]:
+    """The fields with the names that pydantic reads, such as an alias."""
+    for name, each in _fields(cls).items():
+        alias = each.validation_alias if isinstance(each.validation_alias, str) else each.alias
+        yield name, alias or name
+
+
 def silent(cls: Any) -> set[str]:
     """The names of the models that say nothing about further keys: a model and those that its annotations name."""
     return {each.__name__ for each in _models(cls) if "extra" not in _config(each)}

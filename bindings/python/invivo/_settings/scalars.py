@@ -98,6 +98,8 @@ def number(value: Any, faults: Faults) -> Any:
 
 
 def data(value: Any, faults: Faults) -> Any:
+    if type(value) is bytes:  # of a trait, not of a document
+        return value
     content = _string_of(value)
     if content is not None:
         try:
@@ -200,7 +202,9 @@ def duration(text: str) -> datetime.timedelta:
         last, at = _UNITS[found[2]], found.end()
         part = decimal.Decimal(found[1]) * decimal.Decimal(str(last))
         seconds = seconds - part if seconds.is_signed() else seconds + part
-    return datetime.timedelta(microseconds=float(seconds * 1_000_000))
+    microseconds = seconds * 1_000_000
+    is_whole = microseconds == microseconds.to_integral_value()  # a double may round a long duration
+    return datetime.timedelta(microseconds=int(microseconds) if is_whole else float(microseconds))
 
 
 CONVERTERS: dict[type, Callable[[str], Any]] = {

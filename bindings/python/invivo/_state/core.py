@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 from collections.abc import Hashable
@@ -73,6 +74,9 @@ class Core(Objects):
                     raise
                 stopped = problem
         else:
+            for target in list(self.attached.values()):
+                with contextlib.suppress(Error):  # of an object that is set up: it is detached with the teardown
+                    self.library.call("target_detach", target)
             self.give_back()
         self.closed = True
         sessions.pop((self.library.table, self.handle.bits), None)
@@ -101,7 +105,11 @@ class Core(Objects):
                 self.plans.over = False
                 raise
             # There are leases. Those of Python are returned first. An object that others hold ends with its last lease.
-            self.give_back()
-            self.library.call("runtime_close_deferred", self.handle)
+            # An attached object must be there while the runtime closes, because it gets its own values back.
+            self.give_back(self.attached)
+            try:
+                self.library.call("runtime_close_deferred", self.handle)
+            finally:
+                self.give_back()
         else:
             self.give_back()  # callables, for which the library does not wait
