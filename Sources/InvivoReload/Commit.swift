@@ -5,6 +5,7 @@ internal import InvivoGraph
 internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
+internal import Synchronization
 
 /// Carries out a plan: creates new instances, then changes objects in their domains. The next generation is stored
 /// afterwards. Used by the thread that has the turn.
@@ -243,15 +244,22 @@ final class Commit {
     // MARK: domains
 
     private typealias Step = (inout Undo) throws(Failure) -> Void
+    /// The steps in one domain, with the keys of their objects.
+    private typealias Group = (domain: Domain?, steps: [(id: UInt32, run: Step)])
+
+    /// The number of the step that a domain runs; another thread may read it.
+    private final class Position: Sendable {
+        let number = Atomic(-1)
+    }
 
     /// Groups all steps by domain, one job each, in the order in which domains first come up.
     private func visitDomains(_ plan: Plan, _ restores: PendingRestores) throws(Failure) {
-        var groups: [(domain: Domain?, steps: [Step])] = []
-        func add(_ domain: Domain?, _ step: @escaping Step) {
+        var groups: [Group] = []
+        func add(_ domain: Domain?, _ id: UInt32, _ step: @escaping Step) {
             if let index = groups.firstIndex(where: { $0.domain === domain }) {
-                groups[index].steps.append(step)
+                groups[index].steps.append((id, step))
             } else {
-                groups.append((domain, [step]))
+                groups.append((domain, [(id, step)]))
             }
         }
         let container = container
@@ -271,7 +279,7 @@ final class Commit {
                 let one = Receiver(
                     id: id, object: object, arguments: arguments, scopeInstances: instance.map { [$0] } ?? [],
                     isAffected: isAffected, isTuned: tuned.contains(object))
-                add(domain(of: record)) { [self] undo throws(Failure) in
+                add(domain(of: record), id) { [self] undo throws(Failure) in
                     try inject(
                         one, recipe, former, changed,
                         keeping: recipe.references.kept.union(former.references.kept), &undo, restores,
@@ -304,7 +312,7 @@ final class Commit {
                 let one = Receiver(
                     id: id, object: object, arguments: injection.arguments, scopeInstances: injection.scopeInstances,
                     isAffected: isAffected, isTuned: tuned.contains(object))
-                add(domain(of: record)) { [self] undo throws(Failure) in
+                add(domain(of: record), id) { [self] undo throws(Failure) in
                     try inject(
                         one, recipe, former, changed, keeping: isWhole ? [] : recipe.references.kept, &undo, restores,
                         isUnrestored: isUnrestored)
@@ -328,7 +336,7 @@ final class Commit {
                 setups?.noteTuned(lease)
             }
             let (key, isNew) = (container.keyName(id), attached.contains(object))
-            add(domain(of: record)) { [self] undo throws(Failure) in
+            add(domain(of: record), id) { [self] undo throws(Failure) in
                 guard !isRestored else { return restore(record, id, key, layers, &undo) }
                 let outcomes = try Tuning.change(record, key: key, to: layers, bases: bases, isNew: isNew, undo: &undo)
                 for outcome in outcomes { note(outcome, id, key) }
@@ -351,12 +359,16 @@ final class Commit {
         }
     }
 
-    private func visit(_ groups: [(domain: Domain?, steps: [Step])]) throws(Failure) {
+    private func visit(_ groups: [Group]) throws(Failure) {
         for (domain, steps) in groups {
+            let position = Position()
             let visit: (Deadline?) throws(Failure) -> Void = { [self] deadline throws(Failure) in
                 var undo = Undo()
                 do throws(Failure) {
-                    for step in steps { try step(&undo) }
+                    for (number, step) in steps.enumerated() {
+                        position.number.store(number, ordering: .relaxed)
+                        try step.run(&undo)
+                    }
                     // In the same job, so that other code of the domain never sees a change that comes too late.
                     try deadline?()
                 } catch {
@@ -375,7 +387,15 @@ final class Commit {
             if let domain {
                 try enter(domain)
                 let overdue = Job.Overdue.withdrawn(progress.abandonment)
-                try container.domains.run(in: domain, timeout: timeout, overdue: overdue, body)
+                do throws(Failure) {
+                    try container.domains.run(in: domain, timeout: timeout, overdue: overdue, body)
+                } catch {
+                    let number = position.number.load(ordering: .relaxed)
+                    guard error.code == .timeout, error.path.isEmpty, number >= 0 else { throw error }
+                    var failure = error
+                    failure.path = container.keyName(steps[number].id)
+                    throw failure
+                }
             } else {
                 try body(nil)
             }

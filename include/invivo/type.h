@@ -48,7 +48,9 @@ struct invivo_property {
     /** size of the field in bytes; a STRING field is a NUL-terminated char[size], a BYTES field is uint8_t[size] (base64
      * in spec files) */
     uint64_t size;
-    double initial;    /**< the initial value of numbers and bool */
+    /** The initial value of numbers and bool. The runtime sets it in fields. Of a property with `get` and `set` it only describes what
+     * `init` or the constructor sets: the setter is not called. */
+    double initial;
     /** The inclusive range. It applies only if min < max. An initial value outside the range is INVIVO_E_ARGUMENT.
      * Values that `init` sets, or that `get` returns for a new object, are not checked. */
     double min, max;

@@ -75,7 +75,8 @@ static inline void *invivo_cell_instance(const invivo_cell *cell) {
 }
 
 /** Returns the built shared instance of a key, borrowed until the view ends.
- * NULL if it is not built (resolve it once before), not shared, or not usable on this thread. */
+ * NULL if it is not built (resolve it once before), not shared, or not usable on this thread, and for a
+ * choice, which has no object of its own: view the key that it selects. */
 static inline void *invivo_view_get(invivo_view view, invivo_key key) {
     const invivo_entry *entry = invivo_view_entry(view, key);
     invivo_cell *cell = entry ? invivo_entry_cell(entry) : NULL;
