@@ -114,7 +114,9 @@ public struct PathTrie: Sendable {
                 for column in first...final {
                     var best = column == 0 ? depth : min(last[column] + 1, row[column - 1] + 1)
                     if column > 0 {
-                        best = min(best, last[column - 1] + (name[column - 1].lowercasedLetter == byte.lowercasedLetter ? 0 : 1))
+                        best = min(
+                            best,
+                            last[column - 1] + (name[column - 1].lowercasedLetter == byte.lowercasedLetter ? 0 : 1))
                         if column > 1, depth > 1, name[column - 1] == path[depth - 2], name[column - 2] == byte {
                             best = min(best, rows[depth - 2][column - 2] + 1)
                         }

@@ -223,7 +223,8 @@ extension ConfigNode {
     ) throws(Failure) -> Value {
         let format = TextFormat(kind: kind, property: property, folder: folder)
         do throws(Failure) { return try converter.value(text, format, at: location) } catch {
-            let masked = masked(error, expected: property?.wanted ?? (kind == .any ? "a '\(converter.name)'" : kind.withArticle))
+            let masked = masked(
+                error, expected: property?.wanted ?? (kind == .any ? "a '\(converter.name)'" : kind.withArticle))
             throw property?.masked(masked) ?? masked
         }
     }

@@ -92,7 +92,9 @@ public struct ChangeSet: Sendable {
 
     /// The location of the declaration of a secret; no location if the set does not declare it in a manifest.
     func location(ofSecret path: String) -> Location {
-        for case .secret(let declared, true, let location) in config where declared.isSameName(as: path) { return location }
+        for case .secret(let declared, true, let location) in config where declared.isSameName(as: path) {
+            return location
+        }
         return Location()
     }
 

@@ -218,7 +218,8 @@ extension Planner {
         }
         let decision = covers(id, definitions)?.wiring.flatMap { $0.target == nil ? nil : $0 }
         let place = decision.map { " (\($0.location.text))" } ?? ""
-        return "'\(key)' is an alias of '\(alias)'\(place) and creates no object, so its traits wait; list them under '\(alias)'"
+        return
+            "'\(key)' is an alias of '\(alias)'\(place) and creates no object, so its traits wait; list them under '\(alias)'"
     }
 
     /// What the layers of each key are planned from.

@@ -83,8 +83,9 @@ final class Planner {
         if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
         for (_, next) in staged.documents { for path in next.traits.conditions { _ = registrations.noteRead(path) } }
-        let misspelled = try UnreadSearch(self, wiring).misspelled()
-        let secrets = try SecretSearch(self, wiring).misspelled()
+        let unread = UnreadSearch(self, wiring)
+        let misspelled = try unread.misspelled()
+        let secrets = try unread.misspelledSecrets()
         warnings += (misspelled + secrets.map(\.entry)).map { Report.Warning(.unread, $0.text, at: $0.location) }
         warnings += try misspelledInputs(wiring, besides: misspelled)
         noteChanges(of: wiring, &effects.changes)
@@ -161,6 +162,7 @@ final class Planner {
     func unknownKey(_ key: String, _ definitions: DefinitionPlan? = nil) -> Failure {
         let coming = definitions?.changed.values.compactMap { $0?.key } ?? []
         let known = Set(before.definitions.values.map(\.key) + coming).sorted()
-        return Failure(.notFound, "no definition has the key '\(key)'\(suggestion(nearestKey(to: key, among: known)))", path: key)
+        return Failure(
+            .notFound, "no definition has the key '\(key)'\(suggestion(nearestKey(to: key, among: known)))", path: key)
     }
 }

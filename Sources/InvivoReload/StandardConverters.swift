@@ -23,11 +23,11 @@ enum StandardConverters {
             },
             TextConverter("url") { (text, _) throws(Failure) in .string(try TextReader.url(text)) },
             TextConverter("colour") { (text, format) throws(Failure) in
-                Self.colour(try TextReader.colour(text), isNumber: format.kind.isInteger)
+                Self.color(try TextReader.colorParts(text), isNumber: format.kind.isInteger)
             },
         ]
 
-    private static func colour(_ parts: [UInt8], isNumber: Bool) -> Value {
+    private static func color(_ parts: [UInt8], isNumber: Bool) -> Value {
         if isNumber { return .int64(parts.reduce(0) { $0 << 8 | Int64($1) }) }
         let names = ["red", "green", "blue", "alpha"]
         return .map(zip(names, parts).map { ($0, .double(Double($1) / 255)) })

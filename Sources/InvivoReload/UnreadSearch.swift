@@ -4,10 +4,10 @@ internal import InvivoGraph
 
 /// Finds entries of the configuration that nothing reads after a plan. Reads of a running program are not known in advance.
 struct UnreadSearch {
-    private let planner: Planner
-    private let before: Snapshot
-    private let names: KeyNames
-    private let wiring: NextWiring
+    let planner: Planner
+    let before: Snapshot
+    let names: KeyNames
+    let wiring: NextWiring
 
     init(_ planner: Planner, _ wiring: NextWiring) {
         (self.planner, self.wiring) = (planner, wiring)
@@ -21,7 +21,7 @@ struct UnreadSearch {
         if wiring.config.changes.contains(where: { $0.node != nil }) {
             found = try unread(wiring.config.changes) { id in id.map { planner.graph.setting($0) == nil } ?? true }
         }
-        let newPaths = try newPaths()
+        let newPaths = tree.root.map?.isEmpty == false ? try newPaths() : []
         func add(_ entries: [ConfigTree.Change], _ isSought: (String) -> Bool) throws(Failure) {
             let known = Set(found.map(\.path))
             found += try unread(entries) { _ in true }.filter { entry in
@@ -40,8 +40,7 @@ struct UnreadSearch {
     }
 
     /// Returns the paths that the plan is the first to read.
-    private func newPaths() throws(Failure) -> [String] {
-        guard tree.root.map?.isEmpty == false else { return [] }
+    func newPaths() throws(Failure) -> [String] {
         let others = planner.registrations.hostPaths
         var seen: Set<UInt32> = []
         var paths: [String] = []
@@ -70,7 +69,7 @@ struct UnreadSearch {
         return search
     }
 
-    private var tree: ConfigTree { (wiring.config.layers ?? before.config).tree }
+    var tree: ConfigTree { (wiring.config.layers ?? before.config).tree }
 
     /// All entries of a plan that nothing reads.
     func unread() throws(Failure) -> [UnreadEntry] {

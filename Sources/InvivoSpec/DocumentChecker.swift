@@ -49,7 +49,8 @@ struct DocumentChecker {
 
     private static func unknownKey(_ key: String, _ known: [String]) -> String {
         let near = suggestion(for: key, among: known)
-        return "unknown key \(quotedName(key))" + (near.isEmpty ? "; expected \(known.map(quotedName).choices())" : near)
+        return "unknown key \(quotedName(key))"
+            + (near.isEmpty ? "; expected \(known.map(quotedName).choices())" : near)
     }
 
     /// Notes a name that is empty. True if it is good.

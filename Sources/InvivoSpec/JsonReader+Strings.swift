@@ -44,15 +44,15 @@ extension JsonReader {
                 try escape(into: &decoded)
             case 0..<0x20:
                 let code = hexadecimal(UInt32(byte), digits: 4)
-                let opened = byte == 0x0A || byte == 0x0D ? " (is the text closed?)" : ""
-                let message = "a control character in a text is written as an escape: \\u\(code)\(opened)"
+                let opened = byte == 0x0A || byte == 0x0D ? " (is the string closed?)" : ""
+                let message = "a control character in a string is written as an escape: \\u\(code)\(opened)"
                 throw tree.failure(.syntax, message, at: here())
             default:
                 decoded.append(byte)
                 at += 1
             }
         }
-        let message = "the text that begins at \(position.line):\(position.column) is not closed"
+        let message = "the string that begins at \(position.line):\(position.column) is not closed"
         throw tree.failure(.syntax, message, at: here())
     }
 

@@ -186,7 +186,7 @@ extension JsonReader {
             message += "the end of the document"
             if let opening { message += "; what begins at \(opening.line):\(opening.column) is not closed" }
         case "/", "#": message = "JSON has no comments; remove it"
-        case "'": message += "a single quote; texts are written in double quotes"
+        case "'": message += "a single quote; strings are written in double quotes"
         case "}", "]":
             message += "'\(Character(bytes[at] == 0x7D ? "}" : "]"))'"
             if lastByte == UInt8(ascii: ",") { message += "; remove the comma before it" }

@@ -127,7 +127,7 @@ extension TextReader {
             failure.message += near
             throw failure
         }
-        return try colour(text)
+        return try colorParts(text)
     }
 
     private static let basicColors: [String: UInt32] = [

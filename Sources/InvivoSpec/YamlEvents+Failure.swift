@@ -27,7 +27,8 @@ extension YamlEvents {
             let begun = parser.context == nil ? offset : text.byte(ofScalar: parser.context_mark.index)
             if let comment = commentForValue(from: begun, to: offset) {
                 return Failure(
-                    .syntax, "'#' begins a comment: write \(quoted(comment.text)) in quotes", at: text.location(ofByte: comment.offset))
+                    .syntax, "'#' begins a comment: write \(quoted(comment.text)) in quotes",
+                    at: text.location(ofByte: comment.offset))
             }
             let message = Self.message(problem, found: text.scalar(atByte: offset)) + opened(parser)
             return Failure(.syntax, message, at: text.location(ofByte: offset))
@@ -59,7 +60,8 @@ extension YamlEvents {
             let isAfterBlank = offset > 0 && isBlank(bytes[offset - 1])
             if byte == UInt8(ascii: "#"), isAfterBlank, before.map({ Array(":,[".utf8).contains($0) }) == true {
                 let word = bytes[(offset + 1)...].prefix { byte in
-                    UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte.lowercasedLetter
+                    UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                        || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte.lowercasedLetter
                 }
                 if !word.isEmpty { return ("#" + String(decoding: word, as: UTF8.self), offset) }
             }

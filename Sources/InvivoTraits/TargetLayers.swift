@@ -126,7 +126,8 @@ public final class TargetLayers: Configuration {
 
     /// Throws if a value over one of the block of a definition is not possible.
     public func checkBlock(of definition: Definition) throws(Failure) {
-        guard definition.type === type, effective.contains(where: { type.description.properties[$0].isInBlock && $1.steps != nil })
+        guard definition.type === type,
+            effective.contains(where: { type.description.properties[$0].isInBlock && $1.steps != nil })
         else { return }
         var movement = BlockMovement(nil, under: nil, [:])
         _ = try Self.block(of: definition, layers: self, &movement)

@@ -37,7 +37,7 @@ TEXT("UTF-16", "a.yaml", "\xff\xfe{\0}\0", INVIVO_E_ENCODING,
 TEXT("half-written YAML", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 0.", INVIVO_E_SYNTAX,
      "a.yaml:3:22: the document ends too early; the map that begins at 3:12 is not closed")
 TEXT("half-written JSON", "a.json", "{\"traits\":{\"synth.lead\":[{\"Set\":{\"ga", INVIVO_E_SYNTAX,
-     "a.json:1:37: traits.synth.lead[0].Set: the text that begins at 1:34 is not closed")
+     "a.json:1:37: traits.synth.lead[0].Set: the string that begins at 1:34 is not closed")
 TEXT("broken YAML", "a.yaml", "traits:\n  synth.lead:\n   - Set: { gain: 0.5 }\n  - Set: {}\n", INVIVO_E_SYNTAX,
      "a.yaml:4:3: expected a key; check the indentation and the quotes before")
 TEXT("a tab that indents", "a.yaml", "traits:\n\tsynth.lead: []\n", INVIVO_E_SYNTAX,

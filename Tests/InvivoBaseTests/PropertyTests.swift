@@ -217,7 +217,7 @@ extension Border {
             #expect(refusal(text, .string("abcd")).text == "gain: the string has 4 bytes; at most 3 fit")
             #expect(
                 refusal(text, .string("a\0")).text
-                    == "gain: the text contains a NUL character, which a C string cannot hold")
+                    == "gain: the string contains a NUL character, which a C string cannot hold")
             let bytes = try property(.bytes, size: 2)
             #expect(refusal(bytes, .bytes([1])).text == "gain: 1 byte where exactly 2 are needed")
         }

@@ -127,8 +127,8 @@ import Testing
         ("a: [1, 2\n", "t.yaml:2:1: the document ends too early; the list that begins at 1:4 is not closed"),
         ("a: {b: 1\nc: 2", "t.yaml:2:2: expected ',' or '}'; the map that begins at 1:4 is not closed"),
         ("a: [1, 2}", "t.yaml:1:9: expected ',' or ']'; the list that begins at 1:4 is not closed"),
-        ("a: 'x", "t.yaml:1:6: the document ends too early; the text that begins at 1:4 is not closed"),
-        ("a: \"x\nb: 2\n", "t.yaml:3:1: the document ends too early; the text that begins at 1:4 is not closed"),
+        ("a: 'x", "t.yaml:1:6: the document ends too early; the string that begins at 1:4 is not closed"),
+        ("a: \"x\nb: 2\n", "t.yaml:3:1: the document ends too early; the string that begins at 1:4 is not closed"),
         ("ä: {", "t.yaml:1:5: the document ends too early"),
         (
             "a: \"🎹\\q\"",

@@ -155,6 +155,22 @@ def test_a_value_that_nothing_reads_is_an_error_when_it_is_misspelled(tmp_path: 
         assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"{line} [config.unread]\n")
 
 
+def test_misspelled_variables_and_secrets_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = reading(tmp_path, "config:\n  audio: { volume: 1 }\n")
+    monkeypatch.setenv("IVCHECK__AUDIO__VOLUME", "3")
+    ran = run("check", "--environment-prefix", "IVCHECK__", str(manifest))
+    line = "IVCHECK__AUDIO__VOLUME: error: config.AUDIO: 'AUDIO' is not read by anything; did you mean 'audio'? [config.unread]\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", line)
+    manifest.write_text(manifest.read_text() + "secrets: [audio.volum]\n")
+    ran = run("check", str(manifest))
+    assert (ran.returncode, ran.stdout, ran.stderr) == (
+        2,
+        "",
+        f"{manifest}:4:11: error: config.audio.volum: nothing configures or reads 'audio.volum', which is declared as "
+        "secret; did you mean 'audio.volume'? [config.unread]\n",
+    )
+
+
 def test_other_values_that_nothing_reads_are_listed(tmp_path: Path) -> None:
     manifest = reading(tmp_path, "config:\n  audio: { volume: 1, pan: 3 }\n  other: [1, 2]\n")
     assert invivo.App.unread(manifest).splitlines() == [

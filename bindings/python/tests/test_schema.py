@@ -33,6 +33,7 @@ INEXPRESSIBLE = (
     r"no target has the key 'base'",  # a list that nothing inherits, in a document that inherits from another key
     r"no target has the key 'synth\.track\[",  # an entry that does not exist
     r"expected a duration",  # a string that a converter of Python reads
+    r"the value of the condition is",  # a value of the configuration that is not true or false
 )
 
 
@@ -133,7 +134,12 @@ BEYOND: list[tuple[str, str, Any, str]] = [
     ("other files", "desk", {"include": ["missing.yaml"]}, "missing.yaml"),
     ("other files", "desk", {"config": {"station": {"title": "file:missing"}}}, "missing"),
     ("environment variables", "synth", lead({"Set": {"name": "${NO_SUCH_VARIABLE}"}}), "is not set"),
-    ("environment variables", "synth", lead({"Set": {"gain": "${NO_SUCH_VARIABLE:-loud}"}}), "expected a double"),
+    (
+        "environment variables",
+        "synth",
+        lead({"Set": {"gain": "${NO_SUCH_VARIABLE:-loud}"}}),
+        "expected a number from 0",
+    ),
     ("environment variables", "synth", lead({"Set": {"name": "${1}"}}), "expected the name"),
     (
         "checks of the host",
@@ -158,10 +164,16 @@ BEYOND: list[tuple[str, str, Any, str]] = [
         {"traits": {"synth.lead": [{"Inherit": {"traits": "free"}}], "free": [], "synth.leda": []}},
         "no target has the key 'synth.leda'",
     ),
+    (
+        "conditions",
+        "synth",
+        lead({"When": {"config": "synth.voices", "traits": []}}) | {"config": {"synth": {"voices": 4}}},
+        "not true or false",
+    ),
     ("entries", "synth", {"traits": {"synth.track[missing]": []}}, "no target has the key"),
     ("wiring", "synth", {"wiring": {"synth.saw": {"alias": "synth.lead"}}}, "an alias leads to the same type"),
     ("names of one property", "desk", lamp(gain=1, loudness=1), "are the same property"),
-    ("lengths in bytes", "desk", lamp(name="\u00e4" * 20), "too long"),
+    ("lengths in bytes", "desk", lamp(name="\u00e4" * 20), "the string has 40 bytes"),
     ("paths", "synth", {"config": {"a.b": 1, "a": {"b": 2}}}, "set twice"),
     ("paths", "desk", {"config": {"desk": {"huor": 1}}}, "did you mean 'desk.hour'"),
     ("paths", "studio", {"config": {"audio.main.prot": 1, "audio.rate": 1, "backup.port": 1}}, "no field 'prot'"),
