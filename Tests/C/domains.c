@@ -475,7 +475,7 @@ static void a_job_finished_after_its_deadline_is_undone(void) {
     commit_in_time(&other, DEPTH("a.voice", 3), outlast_the_deadline);
     CHECK_EQUAL(other.status, INVIVO_E_TIMEOUT);
     CHECK_TEXT(other.error,
-               "the domain 'window' began its job in time and finished it after the deadline: its effects are undone");
+               "a.voice: the domain 'window' began its job in time and finished it after the deadline: its effects are undone");
     CHECK_EQUAL(generation(), before);
     CHECK_EQUAL(last_depth, 0);
     other.status = INVIVO_E_TIMEOUT;
