@@ -23,7 +23,7 @@ enum StandardConverters {
             },
             TextConverter("url") { (text, _) throws(Failure) in .string(try TextReader.url(text)) },
             TextConverter("colour") { (text, format) throws(Failure) in
-                Self.color(try TextReader.colorParts(text), isNumber: format.kind.isInteger)
+                Self.color(try TextReader.hexColor(text), isNumber: format.kind.isInteger)
             },
         ]
 

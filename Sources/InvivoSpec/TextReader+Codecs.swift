@@ -127,7 +127,7 @@ extension TextReader {
             failure.message += near
             throw failure
         }
-        return try colorParts(text)
+        return try hexColor(text)
     }
 
     private static let basicColors: [String: UInt32] = [

@@ -197,7 +197,7 @@ public enum TextReader {
     }
 
     /// Red, green, blue and alpha of #rgb, #rgba, #rrggbb or #rrggbbaa.
-    public static func colorParts(_ text: String) throws(Failure) -> [UInt8] {
+    public static func hexColor(_ text: String) throws(Failure) -> [UInt8] {
         let scalars = Array(text.unicodeScalars)
         let wanted = "a color such as '#f80' or '#ff8800cc'"
         guard scalars.first == "#" else { throw wrong(text, wanted, at: 0) }
