@@ -26,7 +26,7 @@ public struct FieldTable: Sendable {
                 size: size > 0 ? size : nil, setsInitial: size > 0 && !isRequired, name: "the struct of the fields")
             let table = PropertyTable(instance: instance, block: nil, isOfTrait: true)
             var field = entry
-            if entry.get != nil || entry.set != nil || entry.capture != nil {
+            if entry.get != nil || entry.set != nil || entry.capture != nil || entry.verify != nil {
                 reader.problem(path, "the field \(index) has functions")
                 continue
             }

@@ -14,6 +14,22 @@ extension Property {
         }
     }
 
+    /// Whether the host checks values, besides `check`.
+    public var isVerifiedByHost: Bool { verifying != nil }
+
+    /// Lets the host check a value that passed `check`. Runs host code, which must not call the runtime.
+    public func verify(_ value: Value) throws(Failure) {
+        guard let verifying, !value.hasHandles else { return }
+        do throws(Failure) {
+            try CallbackResult.run("the verify function of '\(name)'") { error in
+                Value.withBorrowed([value]) { value, _ in verifying.verify(verifying.userData.raw, value, error) }
+            }
+        } catch {
+            throw isSecret
+                ? Failure.ofSecret(error.code, "the verify function of '\(name)' refuses the value") : error
+        }
+    }
+
     /// The failure without the value of a secret property, or of a secret field of a nested struct that is at fault.
     public func masked(_ failure: Failure) -> Failure {
         isSecret ? VariableText.secret.masking(failure, expected: wanted) : failure
@@ -54,6 +70,7 @@ extension Property {
         }
         let converted = try value.converted(to: kind)
         if isField { try checkCapacity(converted) }
+        try checkParts(of: converted)
         try bounds.check(converted, unit: unit)
         return converted
     }
@@ -79,6 +96,39 @@ extension Property {
             throw Failure(.range, "\(value) where exactly \(size) are needed")
         default: break
         }
+    }
+
+    /// Checks a map of a host that its codec describes: it has each part once, and nothing else. A struct has fields instead.
+    private func checkParts(of value: Value) throws(Failure) {
+        guard case .map(let pairs) = value, !codec.parts.isEmpty else { return }
+        let names = codec.parts.map { $0[0] }
+        var problems: [Failure] = []
+        var given: [Int: String] = [:]
+        for pair in pairs {
+            guard let part = codec.part(named: pair.name) else {
+                let near = suggestion(for: pair.name, among: names)
+                let known = near.isEmpty ? "; expected \(names.listed())" : near
+                problems.append(
+                    Failure(.property, "a \(codec.name) has no part '\(pair.name)'\(known)", path: pair.name))
+                continue
+            }
+            if let other = given.updateValue(pair.name, forKey: part) {
+                problems.append(
+                    Failure(
+                        .argument, "'\(other)' and '\(pair.name)' are the same part: give one of them", path: pair.name)
+                )
+            }
+        }
+        // A color without alpha is opaque.
+        let missing = names.indices.filter { given[$0] == nil && names[$0] != "alpha" }.map { names[$0] }
+        if !missing.isEmpty, problems.isEmpty {
+            problems.append(
+                Failure(
+                    .property,
+                    "a \(codec.name) needs \(names.filter { $0 != "alpha" }.listed()); "
+                        + "\(missing.listed()) is missing"))
+        }
+        if let failure = Failure.gathered(problems) { throw failure }
     }
 
     // MARK: Enumerations
@@ -154,5 +204,17 @@ extension Property {
         }
         if let failure = Failure.gathered(problems) { throw failure }
         return .map(zip(fields, found).compactMap { field, value in value.map { (name: field.name, value: $0) } })
+    }
+}
+
+extension Value {
+    /// Whether it is or contains an object, a type or a callable.
+    fileprivate var hasHandles: Bool {
+        switch self {
+        case .object, .type, .callable: true
+        case .list(let values): values.contains(where: \.hasHandles)
+        case .map(let pairs): pairs.contains { $0.value.hasHandles }
+        default: false
+        }
     }
 }

@@ -113,6 +113,7 @@ struct PropertyTable {
         if parts.kind == .null { reader.problem(path, "a property cannot be of the kind null") }
         guard let get = entry.get else {
             if entry.set != nil { reader.problem(path, "there is a set function without a get function") }
+            if entry.verify != nil { reader.problem(path, "there is a verify function without a get function") }
             if entry.capture != nil { reader.problem(path, "there is a capture function without a get function") }
             readField(entry, &parts, path: path, &reader)
             return
@@ -123,6 +124,10 @@ struct PropertyTable {
                 capture: capture, restore: restore, forget: forget, userData: HostPointer(entry.user_data))
         } else if entry.capture != nil || entry.restore != nil || entry.forget != nil {
             reader.problem(path, "capture, restore and forget belong together")
+        }
+        if let verify = entry.verify {
+            parts.verifying = Property.Verifying(verify: verify, userData: HostPointer(entry.user_data))
+            if entry.set == nil { reader.problem(path, "there is a verify function without a set function") }
         }
         if entry.set == nil { parts.isReadOnly = true }
         if parts.isInBlock { reader.problem(path, "a property of the block is a field: it has no functions") }

@@ -43,6 +43,15 @@ public final class Property: Sendable {
         let userData: HostPointer
     }
 
+    /// A function for hosts that check more than a `Property` can express.
+    struct Verifying: Sendable {
+        let verify:
+            @convention(c) (
+                UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, UnsafeMutablePointer<OpaquePointer?>?
+            ) -> invivo_status
+        let userData: HostPointer
+    }
+
     public let name: String
     public let kind: ValueKind
     public let isReadOnly: Bool
@@ -76,6 +85,7 @@ public final class Property: Sendable {
     let bounds: Property.Bounds
     let access: Access
     let keeping: Keeping?
+    let verifying: Verifying?
 
     init(_ parts: Property.Parts) {
         name = parts.name
@@ -100,6 +110,7 @@ public final class Property: Sendable {
         bounds = parts.bounds
         access = parts.access
         keeping = parts.keeping
+        verifying = parts.verifying
     }
 
     public var isField: Bool {
@@ -207,5 +218,6 @@ extension Property {
         var bounds = Property.Bounds.none
         var access = Property.Access.field
         var keeping: Property.Keeping?
+        var verifying: Property.Verifying?
     }
 }

@@ -43,6 +43,7 @@ extension invivo_property: SizedStruct {
         fieldRange(of: \invivo_property.reserved),
         fieldRange(of: \invivo_property.codec),
         fieldRange(of: \invivo_property.reserved_end),
+        fieldRange(of: \invivo_property.verify),
     ]
 }
 
@@ -500,6 +501,7 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.revert),
         fieldRange(of: \invivo_callbacks.create),
         fieldRange(of: \invivo_callbacks.bind),
+        fieldRange(of: \invivo_callbacks.verify),
     ]
 }
 

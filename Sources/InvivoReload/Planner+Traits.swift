@@ -50,7 +50,12 @@ final class TraitsNext {
         self.documents = documents
         changed = documents.changedKeys(warned: warned)
         specKeys = SpecKeys(planner.before.links.specKeys, wiring)
-        table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare)
+        let call = planner.call
+        table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare) {
+            (checks) throws(Failure) in
+            let faults = try call(checks.map(PropertyCheck.init))
+            if let failure = Failure.gathered(faults.map(\.failure)) { throw failure }
+        }
         let skipped = SkippedTraits(documents)
         self.skipped = skipped
         former = planner.before.traits.uses

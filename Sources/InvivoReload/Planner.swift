@@ -8,7 +8,7 @@ internal import InvivoWiring
 /// Computes the next generation from the current one and a staged change set, without threads or files.
 ///
 /// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
-/// step. It runs host code of four kinds, converters, definition processors and the functions of trait types and settings,
+/// step. It runs host code of five kinds, converters, definition processors and the functions of properties, trait types and settings,
 /// which cannot call the runtime. Rules run after the plan, with the values that it has collected for them.
 ///
 /// An object, because the steps of a plan that are types of their own hold it.

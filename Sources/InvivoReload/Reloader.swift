@@ -108,12 +108,12 @@ final class Reloader: Sendable {
     /// Stages and plans a small change on the loop thread, and commits it there if no code of the host has to run: it is live before
     /// another thread could have been woken. The worker takes the turn over for the rest. Returns false if another thread has the turn.
     private func attemptHere(_ set: ChangeSet) -> Bool {
-        // Planning may run converters and functions of trait types and settings, which may be code of the host.
+        // Planning may run converters and functions of trait types, properties and settings, which may be code of the host.
         guard
             turns.takeIfIdle({ [generations] in
                 let snapshot = generations.snapshot
-                return !container.registry.converters.hasHosts && snapshot.traits.types.isEmpty
-                    && !snapshot.constraints.bindings.callsHost
+                return !container.registry.converters.hasHosts && !container.registry.typesAreVerifiedByHost
+                    && snapshot.traits.types.isEmpty && !snapshot.constraints.bindings.callsHost
             })
         else { return false }
         let prepared = plan(set)

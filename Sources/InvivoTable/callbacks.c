@@ -236,6 +236,7 @@ ANSWERING(create, (const invivo_section *section, void **out, void *user_data, i
           (section, out, user_data, error))
 ANSWERING(bind, (invivo_changes changes, const char *name, const char *path, void *user_data, invivo_error **error),
           (changes, name, path, user_data, error))
+ANSWERING(verify, (void *user_data, const invivo_value *value, invivo_error **error), (user_data, value, error))
 /* An undo step, which nothing else replaces. */
 ANSWERING_OR(INVIVO_E_CLOSED, TRIES, revert, (invivo_object target, void *instance, void *data, invivo_error **error),
              (target, instance, data, error))
@@ -316,6 +317,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(revert);
         GUARD(create);
         GUARD(bind);
+        GUARD(verify);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

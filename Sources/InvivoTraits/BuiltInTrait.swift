@@ -157,6 +157,7 @@ public enum BuiltInTrait: String, CaseIterable {
             if let wanted = Value.validParts(of: parameter.value, for: found.property, &failures) {
                 do throws(Failure) { amount = try found.property.check(wanted) } catch { failures += error.all }
             }
+            if ramp != nil, failures.isEmpty { try found.property.requireMoving(to: amount) }
         } else {
             try found.property.requireNumbers(rawValue)
             amount = Value.amount(parameter.value, for: found.property, isFactor: self == .scale, &failures) ?? .null

@@ -51,6 +51,13 @@ extension Property {
         }
     }
 
+    /// Throws if a value of a property of any kind is no number, to which or from which a Ramp could move.
+    func requireMoving(to value: Value) throws(Failure) {
+        guard kind == .any, !value.kind.isNumber, !value.isNull else { return }
+        let shown = value.kind == .object ? "an object" : value.kind.withArticle
+        throw Failure(.type, "Ramp changes numbers, and a value of '\(name)' is \(shown); use Set", path: name)
+    }
+
     /// Checks the amount of a layer that a trait type declares.
     func checkAmount(_ operation: DeclaredLayer.Operation, _ amount: Value) throws(Failure) -> Value {
         guard operation != .set else { return try check(amount) }

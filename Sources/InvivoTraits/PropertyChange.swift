@@ -190,6 +190,9 @@ final class PropertyChange {
         do throws(Failure) {
             present = try capture(instance)
             try computeWanted()
+            if let ramp = work?.steps?.ramp, before == nil, ramp.duration > 0 {
+                try property.requireMoving(to: present)
+            }
         } catch { return try refuse(error, key) }
         if property.isNested {
             (base, goal, end) = settle(property, whole, path: property.name)
@@ -304,7 +307,8 @@ final class PropertyChange {
         Self.located(failure, property, key, location)
     }
 
-    /// The message is replaced if it could show the value of an environment variable.
+    /// A failure with the property's path and the layer's source location. The message is replaced if it could show the value of an
+    /// environment variable.
     static func located(_ failure: Failure, _ property: Property, _ key: String, _ layer: TraitLocation) -> Failure {
         let origin = property.origin(layer.variables)
         var located = origin?.masking(failure, expected: property.wanted) ?? failure

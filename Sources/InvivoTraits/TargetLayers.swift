@@ -133,6 +133,20 @@ public final class TargetLayers: Configuration {
         _ = try Self.block(of: definition, layers: self, &movement)
     }
 
+    /// The layers whose values only functions of the host can check, each value of a property once.
+    func unverified(for key: String) -> [LayerCheck] {
+        let properties = type.description.properties
+        guard properties.contains(where: \.isVerifiedByHost) else { return [] }
+        var found: [Layer] = []
+        for layer in effective.values.sorted(by: { $0.property < $1.property }) + live + above.flatMap(\.live) {
+            guard properties[layer.property].isVerifiedByHost, !layer.isRelative,
+                !found.contains(where: { $0.property == layer.property && $0.value.isSame(as: layer.value) })
+            else { continue }
+            found.append(layer)
+        }
+        return found.map { LayerCheck(property: properties[$0.property], layer: $0, key: key) }
+    }
+
     /// Whether these layers show the same as a layer over the property with this index.
     func shows(_ layer: Layer, _ index: Int) -> Bool { effective[index]?.shows(sameAs: layer) == true }
 

@@ -7,6 +7,9 @@ public struct TraitTable {
     /// Runs the check of a trait type, and its declaration of layers, for the fields of a trait.
     public typealias Declare = (TraitType, [Value], TraitSpec) throws(Failure) -> [LayerDeclaration]
 
+    /// Lets the host check values of layers. Throws all errors at once.
+    public typealias Verify = ([LayerCheck]) throws(Failure) -> Void
+
     private static let builtIn = BuiltInTrait.allCases.map(\.rawValue) + [TraitSpec.inherit, TraitSpec.when]
 
     /// How problems in the traits of a key are reported.
@@ -31,10 +34,12 @@ public struct TraitTable {
 
     private let types: TraitTypes
     private let declare: Declare
+    private let verify: Verify
 
-    public init(_ types: TraitTypes, declare: @escaping Declare) {
+    public init(_ types: TraitTypes, declare: @escaping Declare, verify: @escaping Verify = { _ in }) {
         self.types = types
         self.declare = declare
+        self.verify = verify
     }
 
     public static func isBuiltIn(_ name: String) -> Bool { builtIn.contains { $0.isSameName(as: name) } }
@@ -56,20 +61,27 @@ public struct TraitTable {
         }
         if let failure = Failure.gathered(failures) { throw failure }
         while true {
+            var failure: Failure
             do throws(Failure) {
                 let layers = try TargetLayers(type: type, stack.flatMap(\.items))
                 try notes.check(layers)
-                return layers
+                let unverified = layers.unverified(for: key)
+                if unverified.isEmpty { return layers }
+                do throws(Failure) {
+                    try verify(unverified)
+                    return layers
+                } catch { failure = error }
             } catch {
                 // The path of a trait as a whole is that in its document.
                 let isOfTrait = stack.contains { $0.spec.path == error.path }
-                let failure = isOfTrait ? error : error.under(key)
-                // Each iteration removes a trait.
-                guard let wrong = stack.firstIndex(where: { $0.items.contains { $0.isLayer(at: error.location) } }),
-                    notes.skips(stack[wrong].spec, failure)
-                else { throw failure }
-                stack.remove(at: wrong)
+                failure = isOfTrait ? error : error.under(key)
             }
+            guard failure.code != .timeout, failure.code != .closed else { throw failure }
+            // Each iteration removes a trait.
+            guard let wrong = stack.firstIndex(where: { $0.items.contains { $0.isLayer(at: failure.location) } }),
+                notes.skips(stack[wrong].spec, failure)
+            else { throw failure }
+            stack.remove(at: wrong)
         }
     }
 

@@ -193,26 +193,7 @@ extension Build {
 
     /// An error of host code without the secrets of the configuration that it received.
     func withoutSecrets(_ failure: Failure, _ sources: [Recipe.Source]) -> Failure {
-        guard !graph.secrets.isEmpty else { return failure }
-        var found: [String] = []
-        func look(_ source: Recipe.Source) {
-            switch source {
-            case .config(let ids, let value):
-                if graph.hasSecret(ids, container.names) {
-                    for id in ids { found += graph.setting(id)?.node.texts ?? [] }
-                    value.forEach { part in if case .value(let value) = part { found += value.texts } }
-                }
-            case .setting(let setting):
-                if graph.hasSecret(setting.ids, container.names) {
-                    for id in setting.ids { found += graph.setting(id)?.node.texts ?? [] }
-                    found += setting.otherwise?.texts ?? []
-                }
-            case .list, .set, .map: source.parts.forEach(look)
-            case .value, .object, .all, .argument, .arguments, .path, .deferred, .resolver, .asker: break
-            }
-        }
-        sources.forEach(look)
-        return failure.without(secrets: found)
+        failure.without(secrets: graph.secretTexts(in: sources, container.names))
     }
 
     /// An object that a method of another object returns.

@@ -104,7 +104,9 @@ extension Build {
     func inject(_ recipient: Recipient, _ index: Int) throws(Failure) {
         let (recipe, record) = (recipient.recipe, recipient.record)
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
-        try type.description.willInject(instance)
+        do throws(Failure) { try type.description.willInject(instance) } catch {
+            throw graph.withoutSecrets(error, of: recipe.id, container.names)
+        }
         for position in recipe.before.indices {
             try run(recipe.named(position, in: recipe.before, "before "), recipient, index)
         }
@@ -315,7 +317,9 @@ extension Build {
                 try type.description.takeRuntime(instance, container.handle)
                 try type.description.didInject(instance)
             }
-        } catch { throw located(error, recipe.definition) }
+        } catch {
+            throw located(graph.withoutSecrets(error, of: recipe.id, container.names), recipe.definition)
+        }
     }
 }
 

@@ -18,6 +18,36 @@ extension Graph {
         }
     }
 
+    /// An error of host code of an object, without the secrets of the configuration that the definition of its key receives.
+    func withoutSecrets(_ failure: Failure, of id: UInt32, _ names: KeyNames) -> Failure {
+        guard !secrets.isEmpty, let recipe = recipe(id) else { return failure }
+        let steps = recipe.before + recipe.steps + recipe.after + recipe.afterAll
+        let sources = recipe.slots.map(\.source) + steps.flatMap(\.sources)
+        return failure.without(secrets: secretTexts(in: sources, names))
+    }
+
+    /// The texts of the secrets of the configuration among the sources of values.
+    func secretTexts(in sources: [Recipe.Source], _ names: KeyNames) -> [String] {
+        guard !secrets.isEmpty else { return [] }
+        var found: [String] = []
+        func look(_ source: Recipe.Source) {
+            switch source {
+            case .config(let ids, let value):
+                guard hasSecret(ids, names) else { return }
+                for id in ids { found += setting(id)?.node.texts ?? [] }
+                value.forEach { part in if case .value(let value) = part { found += value.texts } }
+            case .setting(let setting):
+                guard hasSecret(setting.ids, names) else { return }
+                for id in setting.ids { found += self.setting(id)?.node.texts ?? [] }
+                found += setting.otherwise?.texts ?? []
+            case .list, .set, .map: source.parts.forEach(look)
+            case .value, .object, .all, .argument, .arguments, .path, .deferred, .resolver, .asker: break
+            }
+        }
+        sources.forEach(look)
+        return found
+    }
+
     private func hasSecret(_ source: Recipe.Source, _ names: KeyNames) -> Bool {
         if case .config(let ids, _) = source { return hasSecret(ids, names) }
         return source.parts.contains { hasSecret($0, names) }

@@ -257,7 +257,8 @@ public struct Lifecycle: Sendable {
         guard isStarted, let instance = record.pointee.instance else { return }
         let begun = monotonicNow()
         do throws(Failure) { try end(record, instance, extra) } catch {
-            return services.stopFailures.note(error.named(container.name(of: record), location(of: record, nil)))
+            let failure = withoutSecrets(error, of: record, nil)
+            return services.stopFailures.note(failure.named(container.name(of: record), location(of: record, nil)))
         }
         if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) {
             services.stopFailures.note(failure)
@@ -320,8 +321,19 @@ public struct Lifecycle: Sendable {
         if let hooks, let build { monitor.locked { container.waits.beginStart(hooks.chain, in: build.chain) } }
         defer { if let hooks { monitor.locked { container.waits.endStart(hooks.chain) } } }
         try container.inside(hooks) { () -> Result<Void, Failure> in
-            do throws(Failure) { return .success(try runInDomain(call, body)) } catch { return .failure(error) }
+            do throws(Failure) { return .success(try runInDomain(call, body)) } catch {
+                return .failure(withoutSecrets(error, of: call.record, build))
+            }
         }.get()
+    }
+
+    /// An error of host code of an object, without the secrets of the configuration that the object has received.
+    private func withoutSecrets(_ failure: Failure, of record: Record, _ build: Build?) -> Failure {
+        guard record.pointee.key > 0 else { return failure }
+        let id = record.pointee.key - 1
+        // During a commit the object may have the values of either generation.
+        let shown = container.currentGraph().withoutSecrets(failure, of: id, container.names)
+        return build?.graph.withoutSecrets(shown, of: id, container.names) ?? shown
     }
 
     private func runInDomain(

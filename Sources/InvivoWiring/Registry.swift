@@ -48,6 +48,9 @@ public final class Registry: Sendable {
 
     func hasType(_ name: String) -> Bool { monitor.locked { types.find(name) != nil } }
 
+    /// Whether the host checks values of a property of a type, while a change is planned. With the monitor held.
+    public var typesAreVerifiedByHost: Bool { types.areVerifiedByHost }
+
     // MARK: keys
 
     public func intern(_ name: String) throws(Failure) -> UInt32 { try names.intern(name) }

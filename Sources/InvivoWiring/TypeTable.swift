@@ -4,10 +4,12 @@ internal import InvivoGraph
 /// The types of a runtime, by name. Its functions are called with the monitor of the runtime held.
 final class TypeTable: Sendable {
     private let types: Guarded<NameTable<ObjectType>>
+    private let verifies: Guarded<Bool>
     private let closing: Closing
 
     init(_ monitor: Monitor, _ closing: Closing) {
         types = .init([:], by: monitor)
+        verifies = .init(false, by: monitor)
         self.closing = closing
     }
 
@@ -19,7 +21,11 @@ final class TypeTable: Sendable {
             }
             types[type.name] = type
         }
+        if type.description.properties.contains(where: \.isVerifiedByHost) { verifies.held { $0 = true } }
     }
+
+    /// Whether the host checks values of a property of a type.
+    var areVerifiedByHost: Bool { verifies.held { $0 } }
 
     func find(_ name: String) -> ObjectType? { types.held { $0[name] } }
 

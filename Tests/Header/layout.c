@@ -113,6 +113,7 @@ int main(void) {
     OFFSET(invivo_property, reserved, sizeof(((invivo_property *)0)->reserved));
     OFFSET(invivo_property, codec, sizeof(((invivo_property *)0)->codec));
     OFFSET(invivo_property, reserved_end, sizeof(((invivo_property *)0)->reserved_end));
+    OFFSET(invivo_property, verify, sizeof(((invivo_property *)0)->verify));
     SIZE(invivo_parameter);
     OFFSET(invivo_parameter, name, sizeof(((invivo_parameter *)0)->name));
     OFFSET(invivo_parameter, kind, sizeof(((invivo_parameter *)0)->kind));
@@ -533,6 +534,7 @@ int main(void) {
     OFFSET(invivo_callbacks, revert, sizeof(((invivo_callbacks *)0)->revert));
     OFFSET(invivo_callbacks, create, sizeof(((invivo_callbacks *)0)->create));
     OFFSET(invivo_callbacks, bind, sizeof(((invivo_callbacks *)0)->bind));
+    OFFSET(invivo_callbacks, verify, sizeof(((invivo_callbacks *)0)->verify));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));

@@ -117,6 +117,8 @@ typedef struct invivo_callbacks {
     /* settings */
     invivo_status (*create)(const invivo_section *section, void **out, void *user_data, invivo_error **error);
     invivo_status (*bind)(invivo_changes changes, const char *name, const char *path, void *user_data, invivo_error **error);
+    /* properties */
+    invivo_status (*verify)(void *user_data, const invivo_value *value, invivo_error **error);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

@@ -81,6 +81,12 @@ struct invivo_property {
     uint64_t reserved; /* zero */
     uint32_t codec;        /**< the text form of its values, INVIVO_CODEC_... */
     uint32_t reserved_end; /* zero */
+    /** Checks a value that `set` would get, without an instance; NULL: `set` alone refuses values. It needs `set`.
+     *
+     * It is called for the value of a layer while a change is planned, so that a spec file with a wrong value is refused
+     * before any object exists. Values that are objects, types or callables are not checked. It runs on a thread of the
+     * library, must return at once, and must not call the runtime. A failure refuses the value. */
+    invivo_status (*verify)(void *user_data, const invivo_value *value, invivo_error **error);
 };
 
 /** A parameter of an initializer, a method or a definition. */

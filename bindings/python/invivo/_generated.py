@@ -790,6 +790,7 @@ invivo_property._fields_ = [
     ("reserved", ctypes.c_uint64),
     ("codec", ctypes.c_uint32),
     ("reserved_end", ctypes.c_uint32),
+    ("verify", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_parameter._fields_ = [
     ("name", ctypes.c_char_p),
@@ -1244,6 +1245,7 @@ invivo_callbacks._fields_ = [
     ("revert", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("create", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_section), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("bind", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("verify", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),

@@ -12,7 +12,7 @@ import re
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -225,3 +225,98 @@ def test_an_attribute_has_its_value_again_whatever_lay_over_it(name: str) -> Non
                 each.close()
             assert getattr(voice, name) == initial
             assert not logged
+
+
+def test_a_bound_of_pydantic_is_shown_where_values_are_not() -> None:
+    class Account(pydantic.BaseModel):  # type: ignore[misc,name-defined]
+        password: pydantic.SecretStr = pydantic.SecretStr("")
+        pool: int = pydantic.Field(2, ge=1, le=16)
+        name: str = pydantic.Field("ab", min_length=2, pattern="^[a-z]+$")
+        mode: Literal["a", "b"] = "a"
+        tags: list[int] = pydantic.Field([], max_length=1)
+        user: str = "u"
+
+        @pydantic.field_validator("user")
+        @classmethod
+        def is_no_root(cls, value: str) -> str:
+            if value == "root":
+                raise ValueError(f"{value} is not allowed")
+            return value
+
+    class Voice:
+        account: Account = invivo.tunable(Account())
+
+    assembly = invivo.Assembly("synth")
+    assembly.lazy_singleton(Voice)
+    wrong = {
+        "pool: 99": "Input should be less than or equal to 16",
+        "name: q": "String should have at least 2 characters",
+        "name: Q1": "String should match pattern '^[a-z]+$'",
+        "mode: q7": "Input should be 'a' or 'b'",
+        "tags: [1, 2, 3]": "expected at most 1 items",
+        "user: root": "the value is not accepted (value_error)",
+    }
+    with invivo.Runtime(assembly, settings={"account": Account}) as runtime:
+        for text, message in wrong.items():
+            for document in (
+                f"config: {{ account: {{ {text} }} }}",
+                f"traits: {{ synth.voice: [{{ Set: {{ account: {{ {text} }} }} }}] }}",
+            ):
+                with pytest.raises(invivo.Error) as raised:
+                    runtime.source("t.yaml", document)
+                assert message in str(raised.value)
+                assert text.split(": ")[1] not in str(raised.value).replace("'a' or 'b'", "")
+
+
+def test_a_tunable_inside_of_a_field_of_a_model_is_an_error() -> None:
+    class Voice(pydantic.BaseModel):  # type: ignore[misc,name-defined]
+        gain: float = pydantic.Field(invivo.tunable(1.0), le=2)
+
+    assembly = invivo.Assembly("synth")
+    assembly.lazy_singleton(Voice)
+    with pytest.raises(invivo.ArgumentError, match=r"Voice.gain: the tunable is inside of a field.*Annotated"):
+        invivo.Runtime(assembly)
+
+
+def test_a_value_that_an_annotation_refuses_is_refused_before_an_object_exists() -> None:
+    class Inner(pydantic.BaseModel):  # type: ignore[misc,name-defined]
+        least: int = pydantic.Field(2, ge=0)
+
+    class Voice:
+        items: list[int] = invivo.tunable([1])
+        pause: datetime.timedelta = invivo.tunable(SECOND)
+        model: Inner = invivo.tunable(Inner())
+        least: Annotated[int, pydantic.Field(ge=0)] = invivo.tunable(1)
+        point: Point = invivo.tunable(Point())
+
+    assembly = invivo.Assembly("synth")
+    assembly.lazy_singleton(Voice)
+    assembly.prototype(Voice, "each")
+    with invivo.Runtime(assembly) as runtime:
+        document = runtime.source("t.yaml", "{}")
+        for key in ("synth.voice", "synth.each"):
+            for text in ("items: [1, x]", "pause: 1 fortnight", "model: { least: -1 }", "least: -1", "point: { z: 1 }"):
+                with pytest.raises(invivo.Error, match=f"{key}.{text.split(':')[0]}: "):
+                    document.update(f"traits: {{ {key}: [{{ Set: {{ {text} }} }}] }}")
+        # Partial maps are checked together, as they are set.
+        document.update("traits: { synth.voice: [{ Set: { point: { x: 1 } } }, { Set: { point: { at: 1 s } } }] }")
+        assert runtime["synth.voice"].point == Point(1, SECOND)
+
+
+def test_only_numbers_move() -> None:
+    class Voice:
+        pause: datetime.timedelta = invivo.tunable(SECOND)
+        maybe: int | None = invivo.tunable(0)
+
+    assembly = invivo.Assembly("synth")
+    assembly.lazy_singleton(Voice)
+    with invivo.Runtime(assembly, ramp_tick="manual") as runtime:
+        voice = runtime[Voice]
+        for value, kind in (("0 s", "a string"), ("0", "an object")):
+            with pytest.raises(invivo.Error, match=f"Ramp changes numbers, and a value of 'pause' is {kind}; use Set"):
+                runtime.source(
+                    "t.yaml", f"traits: {{ synth.voice: [{{ Ramp: {{ to: {{ pause: {value} }}, over: 1 s }} }}] }}"
+                )
+        runtime.source("t.yaml", "traits: { synth.voice: [{ Ramp: { to: { maybe: 4 }, over: 1 s } }] }")
+        runtime.advance(0.5)
+        assert voice.maybe == 2

@@ -888,3 +888,85 @@ def test_run_shows_no_secret(declared: list[str], tmp_path: Path) -> None:
         assert "<secret>" in text
         for sought in (CANARY, NUMBER):
             assert sought not in text, text
+
+
+class Connection:
+    password: str
+
+    def __init__(self, password: str) -> None:
+        self.password = password
+
+    def fail(self) -> None:
+        raise ValueError(f"cannot log in with {self.password}")
+
+
+class FailsInStart(Connection):
+    start = invivo.on_start(lambda self: self.fail())
+
+
+class FailsInStop(Connection):
+    stop = invivo.on_stop(lambda self: self.fail())
+
+
+class FailsInSetup(Connection):
+    setup = invivo.on_setup(lambda self: self.fail())
+
+
+class FailsInTeardown(Connection):
+    teardown = invivo.on_teardown(lambda self: self.fail())
+
+
+class FailsInPrepare(Connection):
+    prepare = invivo.on_prepare(lambda self: self.fail())
+
+
+class FailsAfterInjection(Connection):
+    injected = invivo.did_inject(lambda self: self.fail())
+
+
+def ends_with_an_error(password: str) -> Iterator[Connection]:
+    yield Connection(password)
+    raise ValueError(f"cannot log out with {password}")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [FailsInStart, FailsInStop, FailsInSetup, FailsInTeardown, FailsInPrepare, FailsAfterInjection, ends_with_an_error],
+)
+@pytest.mark.parametrize("of_property", [False, True])
+def test_hooks_show_no_secret_that_their_object_has_received(made: Any, of_property: bool) -> None:
+    output = Output()
+
+    def thing(self: Any) -> Any:
+        password = invivo.config("password")
+        if made is ends_with_an_error:
+            return invivo.managed(made, password)
+        if not of_property:
+            return invivo.new(made, password)
+        recipe = invivo.new(made, "")
+        recipe.password = password
+        return recipe
+
+    thing.__annotations__["return"] = Connection if made is ends_with_an_error else made
+    assembly = type("Desk", (invivo.Assembly,), {"thing": invivo.lazy_singleton(thing)}, secrets=["desk.password"])
+    caught: invivo.Error | None = None
+    runtime = invivo.Runtime(log=output.log)
+    try:
+        with runtime.changes() as changes:
+            changes.activate(assembly())
+            changes.document("t.yaml", f"config: {{ desk: {{ password: {CANARY} }} }}")
+        try:
+            runtime.resolve("desk.thing")
+        except invivo.Error as problem:
+            caught = problem
+        output.is_clean(runtime)
+    finally:
+        try:
+            runtime.close()
+        except invivo.Error as problem:
+            caught = caught or problem
+    assert caught is not None
+    output.error(caught)
+    text = "\n".join(output.texts)
+    assert "with <secret>" in text
+    assert CANARY not in text, [each for each in output.texts if CANARY in each]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import gc
 import queue
@@ -663,3 +664,44 @@ def test_an_attached_object_has_its_values_again_when_the_runtime_closes(is_reso
     assert (dial.level, dial.meters) == (1, 0)
     assert "level" not in vars(dial)
     assert other.level == 1
+
+
+def test_a_context_manager_is_no_application(runtime: invivo.Runtime) -> None:
+    with pytest.raises(invivo.ArgumentError, match=r"Meter has a context manager as apply\(\), which nothing enters"):
+
+        class Meter(invivo.Trait, name="t.Meter"):
+            targets = ("*",)
+
+            @contextlib.contextmanager
+            def apply(self, target: Any) -> Iterator[None]:
+                yield
+
+    class Within(invivo.Trait, name="t.Within"):
+        targets = ("*",)
+
+        def apply(self, target: Any) -> Any:
+            return contextlib.suppress(ValueError)
+
+    with pytest.raises(invivo.Error, match=r"t.Within.apply returned a context manager, which nothing enters"):
+        runtime.source("t.yaml", "traits: { synth.lead: [{ t.Within: {} }] }")
+        runtime["synth.lead"]
+
+
+def test_a_refusal_that_names_no_field_states_it(runtime: invivo.Runtime) -> None:
+    class Strict(invivo.Trait, name="t.Strict"):
+        targets = ("*",)
+        amount = invivo.tunable(0.5)
+
+        def check(self) -> None:
+            if self.amount > 1:
+                raise invivo.Refused("too much", input="amont")
+
+        def layers(self, layers: invivo.Layers) -> None:
+            layers.set("gain", self.amount)
+
+    runtime.source("t.yaml", "traits: { synth.lead: [{ t.Strict: { amount: 0.25 } }] }")
+    assert runtime["synth.lead"].gain == 0.25  # a tunable without an annotation is a field, of the kind of its value
+    with pytest.raises(
+        invivo.Error, match=r"too much \(it names the input 'amont', and t.Strict has no such field; did"
+    ):
+        runtime.source("u.yaml", "traits: { synth.lead: [{ t.Strict: { amount: 2 } }] }")

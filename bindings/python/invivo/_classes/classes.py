@@ -173,6 +173,7 @@ def describe(
         _check_hooks(owner)
         tunables.update(owner.__dict__.get(TUNABLES, {}))
         members.update(owner.__dict__)
+    _check_defaults(cls)
     marked: dict[str, str] = {}
     methods = []
     properties: dict[str, Property] = {}
@@ -242,6 +243,18 @@ def describe(
         keeps_children=getattr(cls, KEEPS_CHILDREN, False) is True,
         **marked,
     )
+
+
+def _check_defaults(cls: type) -> None:
+    """Refuses a `tunable` inside of a field of pydantic or attrs: objects would have it as their value."""
+    fields: dict[str, Any] = dict(getattr(cls, "__pydantic_fields__", None) or {})
+    fields.update((each.name, each) for each in getattr(cls, "__attrs_attrs__", ()))
+    for name, field in fields.items():
+        if isinstance(getattr(field, "default", None), Tunable):
+            raise ArgumentError(
+                f"{cls.__name__}.{name}: the tunable is inside of a field, so it would be the value of the attribute; "
+                f"write '{name}: Annotated[..., Field(...)] = invivo.tunable(...)'"
+            )
 
 
 def _check_hooks(owner: type) -> None:

@@ -147,6 +147,12 @@ def assign(item: PropertyItem, instance: int, _: int, value: Any, error: Any) ->
         item.reader.note(entry_of(instance), given, item.described.hold(thing))
 
 
+@callbacks.returns_status(c.invivo_property, "verify", user_data=0)
+def verify(item: PropertyItem, _: int, value: Any, error: Any) -> None:
+    if item.reader is not None:
+        item.reader.read(conversion.read(item.core, value[0]))
+
+
 @callbacks.returns_status(c.invivo_property, "capture", user_data=1)
 def capture(item: PropertyItem, instance: int, _: int, out: Any, kept: Any, error: Any) -> None:
     thing = instance_at(instance)

@@ -250,6 +250,8 @@ class _Tables(PropertyTables):
         slot.get = instances.get.of(self._core.library)
         if not prop.read_only:
             slot.set = instances.assign.of(self._core.library)
+            if prop.annotation is not None:
+                slot.verify = instances.verify.of(self._core.library)
             slot.capture = instances.capture.of(self._core.library)
             slot.restore = instances.restore.of(self._core.library)
             slot.forget = instances.forget.of(self._core.library)

@@ -6,15 +6,13 @@ import contextlib
 import copy
 import ctypes
 import dataclasses
-import gc
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from types import GeneratorType
-from typing import Any, Final, ForwardRef, TypeAlias, get_origin
+from typing import Any, Final, ForwardRef, get_origin
 
 from .. import _generated as c
 from .._classes.annotations import hints_of
-from .._classes.callables import check_callback, place_of, signature_of
+from .._classes.callables import check_callback, place_of
 from .._classes.classes import Property, describe, spec_hint
 from .._classes.hints import place_hint
 from .._native import callbacks, signals, strings
@@ -25,16 +23,18 @@ from .._objects.registration import PropertyTables
 from .._settings.writing import written
 from .._values import conversion
 from .._values.fields import dataclass
+from .._values.members import nearest
 from ..errors import ArgumentError, Error, Refused, WrongTypeError, within
+from .reversals import ENDED, Alone, Applied, Attributes, Suspended, reversal_of
 from .rules import check_answer
 
-Reversal: TypeAlias = Callable[[Any], Any]  # a function of the target
-
 TRAIT = "__invivo_trait__"
-_REVERSAL = "__invivo_reversal_"
 _ADVICE = "a trait must return at once"
-_MISSING = object()
-_ENDED = object()  # of a generator
+# The code of each function that one of these decorators returns.
+_CONTEXT_MANAGERS = tuple(
+    getattr(each(lambda: None), "__code__", None)  # type: ignore[arg-type, return-value]
+    for each in (contextlib.contextmanager, contextlib.asynccontextmanager)
+)
 
 
 class Layers:
@@ -142,7 +142,13 @@ def describe_trait(cls: type, name: str, place: tuple[str, int]) -> TraitType:
         raise fail(has)
     for method, gets in {"check": (), "layers": ("layers",), "apply": ("target",)}.items():
         if hasattr(cls, method):
-            check_callback(getattr(cls, method), ("self", *gets), f"{cls.__name__}.{method}", _ADVICE)
+            function = getattr(cls, method)
+            if getattr(function, "__code__", None) in _CONTEXT_MANAGERS:
+                raise fail(
+                    f"has a context manager as {method}(), which nothing enters: remove the decorator"
+                    + ("; apply() may be a generator that yields once" if method == "apply" else "")
+                )
+            check_callback(function, ("self", *gets), f"{cls.__name__}.{method}", _ADVICE)
     found = describe(cls, is_trait=True)
     hints = hints_of(cls)
     fields = []
@@ -232,8 +238,17 @@ def _check(item: _Item, fields: int, values: Any, count: int, at: Any, _: int, e
             at[0] = max(refused.input, 0)
         elif refused.input in names:
             at[0] = names.index(refused.input)
+        elif refused.input is not None:
+            raise Refused(f"{refused.message} ({_unknown_input(refused.input, described)})") from refused.__cause__
         raise
     check_answer(answer, "check", getattr(described.cls, "check", None))
+
+
+def _unknown_input(given: Any, described: TraitType) -> str:
+    """Returns what is wrong with the ``input`` of a refusal that is no field of the trait."""
+    names = [each.name for each in described.fields]
+    known = nearest(given, names) or (f"; it has {', '.join(names)}" if names else "; it has none")
+    return f"it names the input {given!r}, and {described.name} has no such field{known}"
 
 
 @callbacks.returns_status(c.invivo_callbacks, "layers", user_data=4, is_located=True)
@@ -269,7 +284,7 @@ def _apply(
     core = item.core
     entry = core.entry_at(target.bits)
     trait = item.trait(values, count)
-    attributes, applied = _Attributes(core, entry), _Applied(core, entry)
+    attributes, applied = Attributes(core, entry), Applied(core, entry)
     answers: list[Any] = []
     for left in reversed(range(signals.TRIES)):
         try:
@@ -292,10 +307,10 @@ def _is_applied(answers: list[Any]) -> bool:
 
 
 def _register(
-    done: list[Any], applied: _Applied, described: TraitType, answers: list[Any], attributes: _Attributes, reversal: Any
+    done: list[Any], applied: Applied, described: TraitType, answers: list[Any], attributes: Attributes, reversal: Any
 ) -> None:
     """Gives the library the reversal of an application. It may be repeated."""
-    reverse = _reversal(described, answers)
+    reverse = reversal_of(described.name, answers)
     if reverse is None:
         changed = attributes.changed()
         if not changed:
@@ -310,7 +325,7 @@ def _register(
 
 
 @callbacks.returns_status(c.invivo_callbacks, "revert", user_data=2, completes=True)
-def _revert(done: list[Any], item: _Applied, target: Any, instance: int, _: int, error: Any) -> None:
+def _revert(done: list[Any], item: Applied, target: Any, instance: int, _: int, error: Any) -> None:
     item.changing()
     reverse = item.reverse()
     if reverse is None:
@@ -318,13 +333,13 @@ def _revert(done: list[Any], item: _Applied, target: Any, instance: int, _: int,
         return
     with item.core.entered():
         thing = _thing(item.core, item.entry, target.bits)
-        if isinstance(reverse, _Suspended):
-            signals.run(done, next, reverse.code, _ENDED)
-        elif isinstance(reverse, _Alone):
+        if isinstance(reverse, Suspended):
+            signals.run(done, next, reverse.code, ENDED)
+        elif isinstance(reverse, Alone):
             signals.run(done, reverse.function)
         else:
             signals.run(done, reverse, thing)
-    if isinstance(reverse, _Suspended):
+    if isinstance(reverse, Suspended):
         reverse.check(done[0])
 
 
@@ -332,151 +347,3 @@ def _thing(core: Objects, entry: Entry | None, bits: int) -> Any:
     """Returns the object of Python, or a proxy of one of another language."""
     thing = None if entry is None else entry.target()
     return core.borrow(bits) if thing is None else thing
-
-
-def _reversal(described: TraitType, answers: list[Any]) -> Reversal | _Alone | _Suspended | None:
-    """Returns the reversal that `apply` has returned, or the code after its ``yield``.
-
-    ``answers``: what `apply` has returned, and what its generator has yielded.
-    """
-    answer = answers[0]
-    if answer is None:
-        return None
-    if not inspect.isgenerator(answer):
-        if not callable(answer):
-            raise WrongTypeError(f"{described.name}.apply returns its reversal, a function, or None, not {answer!r}")
-        return _with_target(answer)
-    if len(answers) == 1:
-        raise ArgumentError(f"{described.name}.apply did not yield: the code after 'yield' is its reversal")
-    return _Suspended(described, answer)
-
-
-@dataclass(frozen=True)
-class _Suspended:
-    """The code of `apply` after its ``yield``, as a reversal."""
-
-    described: TraitType
-    code: GeneratorType[Any, Any, Any]
-
-    def check(self, answer: Any) -> None:
-        """Checks that the code has ended."""
-        if answer is not _ENDED:
-            self.code.close()
-            name = self.described.name
-            raise ArgumentError(f"{name}.apply yields twice: the code after the one 'yield' is its reversal")
-
-    def references(self, thing: Any) -> int:
-        """Returns how many local variables of the code refer to an object."""
-        # Before Python 3.11 the frame has them, since then the generator.
-        return sum(each is thing for each in gc.get_referents(self.code, self.code.gi_frame))
-
-
-@dataclass(frozen=True)
-class _Alone:
-    """A reversal that does not take the target."""
-
-    function: Callable[[], Any]
-
-
-def _with_target(function: Callable[..., Any]) -> Reversal | _Alone:
-    """Returns the function if it needs the target."""
-    signature = signature_of(function)
-    try:
-        if signature is not None:
-            signature.bind()
-    except TypeError:
-        return function
-    return _Alone(function)
-
-
-@dataclass(frozen=True)
-class _Held:
-    """The state of an attribute: its value, and whether the object itself holds it."""
-
-    described: Property
-    value: Any
-    is_own: bool
-
-    def is_same(self, other: _Held) -> bool:
-        return self.value is other.value and self.is_own == other.is_own
-
-
-class _Attributes:
-    """The described attributes of an object of Python before a trait changes it."""
-
-    def __init__(self, core: Objects, entry: Entry | None) -> None:
-        self._core, self._entry = core, entry
-        self._held: list[_Held] = []
-        thing = None if entry is None else entry.target()
-        if entry is not None and thing is not None:
-            core.tunings.changing(entry.number)
-            properties = entry.record.description.properties
-            self._held = [self._hold(each, thing) for each in properties if not each.read_only]
-
-    def _hold(self, described: Property, thing: Any) -> _Held:
-        try:
-            return _Held(described, described.hold(thing), described.is_own(thing))
-        except AttributeError:
-            return _Held(described, _MISSING, False)
-
-    def changed(self) -> list[_Held]:
-        """Returns the former state of the attributes that have another value now."""
-        thing = None if self._entry is None else self._entry.target()
-        return [each for each in self._held if not each.is_same(self._hold(each.described, thing))]
-
-    def put_back(self, changed: list[_Held]) -> None:
-        """Sets attributes to their former values, the last one first."""
-        if self._entry is None:
-            return
-        thing = self._entry.target()
-        for each in reversed(changed):
-            if each.value is _MISSING:
-                with contextlib.suppress(AttributeError):  # a signal handler raised afterwards
-                    delattr(thing, each.described.name)
-            else:
-                each.described.put_back(thing, each.value, each.is_own)
-        self._core.tunings.put_back(self._entry.number)
-
-
-class _Applied:
-    """One application of a trait. An object of Python keeps its reversals itself: the garbage collector then finds
-    the cycles through them."""
-
-    def __init__(self, core: Objects, entry: Entry | None) -> None:
-        self.core, self.entry, self.number = core, entry, next(callbacks.numbers)
-        self._name = f"{_REVERSAL}{self.number}"
-        self._reverse: Reversal | _Alone | _Suspended | None = None
-
-    def hold(self, reverse: Reversal | _Alone | _Suspended) -> None:
-        """Keeps the reversal. It may be repeated."""
-        thing = None if self.entry is None else self.entry.target()
-        if hasattr(thing, "__dict__"):
-            thing.__dict__[self._name] = reverse
-        else:
-            self._reverse = reverse
-        if self.entry is not None and isinstance(reverse, _Suspended) and self.references not in self.entry.applied:
-            self.entry.applied.append(self.references)
-
-    def references(self) -> int:
-        """Returns how many references the reversal has to the object while it waits: they do not keep the object."""
-        reverse = self.reverse()
-        if self.entry is None or not isinstance(reverse, _Suspended):
-            return 0
-        return reverse.references(self.entry.target())
-
-    def changing(self) -> None:
-        if self.entry is not None:
-            self.core.tunings.changing(self.entry.number)
-
-    def _attributes(self) -> dict[str, Any]:
-        """Returns the attributes of the object, or another dict if it has none."""
-        return getattr(None if self.entry is None else self.entry.target(), "__dict__", {})
-
-    def reverse(self) -> Reversal | _Alone | _Suspended | None:
-        return self._reverse or self._attributes().get(self._name)
-
-    def destroyed(self) -> None:
-        """The library is done with it."""
-        self._attributes().pop(self._name, None)
-        if self.entry is not None and self.references in self.entry.applied:
-            self.entry.applied.remove(self.references)

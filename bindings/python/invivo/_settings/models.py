@@ -49,7 +49,7 @@ class Model:
             if found is None:
                 message = f"{self.cls.__name__} refuses it: {type(problem).__name__}"
                 return faults.add(message, kind=ConversionError, cause=None if faults.hides else problem)
-            for each in found(include_url=False, include_context=False, include_input=False):
+            for each in found(include_url=False, include_input=False):
                 self._add(each, given, faults)
             return NOTHING
         return NOTHING if len(faults) > count else made
@@ -67,6 +67,9 @@ class Model:
             owner = (model or self.cls).__name__
             is_nullable = model is not None and allows_null(_field(model, names[-1]))
             faults.add(f"{owner} {not_set(names[-1], is_nullable)}", *names, kind=NotConfiguredError)
+        elif faults.hides and kind in _LENGTHS:
+            limits = [str(error["ctx"][each]) for each in ("min_length", "max_length") if each in error.get("ctx", ())]
+            faults.add(f"{_LENGTHS[kind]} {' '.join(limits)} items", *names, kind=ConversionError)
         elif faults.hides and kind not in _SILENT:
             faults.add(f"the value is not accepted ({kind})", *names, kind=ConversionError)
         else:
@@ -94,17 +97,18 @@ class Model:
         return names, model
 
 
-# Errors whose messages never contain a part of the value.
+# Errors whose messages never contain a part of the value, but a bound, a pattern or choices that the program declares.
 _SILENT = {
-    "int_parsing",
-    "int_type",
-    "string_type",
-    "bool_parsing",
-    "bool_type",
-    "float_parsing",
-    "float_type",
-    "list_type",
+    *("int_parsing", "int_type", "int_from_float", "bool_parsing", "bool_type", "float_parsing", "float_type"),
+    *("string_type", "bytes_type", "list_type", "tuple_type", "set_type", "frozen_set_type", "dict_type", "model_type"),
+    *("decimal_type", "decimal_parsing", "uuid_type", "date_type", "datetime_type", "time_type", "time_delta_type"),
+    *("greater_than", "greater_than_equal", "less_than", "less_than_equal", "multiple_of", "finite_number"),
+    *("decimal_max_digits", "decimal_max_places", "decimal_whole_digits"),
+    *("string_too_short", "string_too_long", "string_pattern_mismatch", "bytes_too_short", "bytes_too_long"),
+    *("literal_error", "enum", "none_required", "url_type"),
 }
+# The messages of these contain the length of the value.
+_LENGTHS = {"too_short": "expected at least", "too_long": "expected at most"}
 
 
 def _unknown(name: str, model: Any) -> tuple[str]:
