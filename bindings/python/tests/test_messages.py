@@ -228,8 +228,14 @@ def test_every_error_class_is_exported() -> None:
 def test_a_range_with_one_bound_names_that_bound() -> None:
     class Dial:
         most: int = invivo.tunable(1, max=5)
+        least: int = invivo.tunable(1, min=-5)
 
     dials = invivo.Assembly("dials")
     dials.lazy_singleton(Dial)
-    with invivo.Runtime(dials) as runtime, pytest.raises(invivo.RangeError, match="9 is outside the range up to 5"):
-        runtime.source("a.yaml", "traits: { dials.dial: [{ Set: { most: 9 } }] }")
+    with invivo.Runtime(dials) as runtime:
+        for value, text in (
+            ("most: 9", "9 is outside the range up to 5"),
+            ("least: -9", "-9 is outside the range from -5"),
+        ):
+            with pytest.raises(invivo.RangeError, match=text):
+                runtime.source("a.yaml", f"traits: {{ dials.dial: [{{ Set: {{ {value} }} }}] }}")
