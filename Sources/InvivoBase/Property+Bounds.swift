@@ -74,9 +74,9 @@ extension Property {
             switch self {
             case .none: return nil
             case .signed(let low, let high):
-                return (low == kind.leastSigned ? nil : "\(low)", high == kind.greatestSigned ? nil : "\(high)")
+                return (low == kind.leastSigned ? nil : "\(low)", high >= kind.greatestSigned ? nil : "\(high)")
             case .unsigned(let low, let high):
-                return ("\(low)", high == kind.greatestUnsigned ? nil : "\(high)")
+                return ("\(low)", high >= kind.greatestUnsigned ? nil : "\(high)")
             case .single(let low, let high):
                 return (
                     low.isInfinite ? nil : "\(low)".withoutPointZero, high.isInfinite ? nil : "\(high)".withoutPointZero
@@ -120,7 +120,8 @@ extension ValueKind {
         case .int8: Int64(Int8.max)
         case .int16: Int64(Int16.max)
         case .int32: Int64(Int32.max)
-        default: .max
+        // The greatest double below: bounds are given as doubles.
+        default: 0x7FFF_FFFF_FFFF_FC00
         }
     }
 
@@ -129,7 +130,7 @@ extension ValueKind {
         case .uint8: UInt64(UInt8.max)
         case .uint16: UInt64(UInt16.max)
         case .uint32: UInt64(UInt32.max)
-        default: .max
+        default: 0xFFFF_FFFF_FFFF_F800
         }
     }
 }

@@ -159,7 +159,10 @@ def test_misspelled_variables_and_secrets_are_errors(tmp_path: Path, monkeypatch
     manifest = reading(tmp_path, "config:\n  audio: { volume: 1 }\n")
     monkeypatch.setenv("IVCHECK__AUDIO__VOLUME", "3")
     ran = run("check", "--environment-prefix", "IVCHECK__", str(manifest))
-    line = "IVCHECK__AUDIO__VOLUME: error: config.AUDIO: 'AUDIO' is not read by anything; did you mean 'audio'? [config.unread]\n"
+    line = (
+        "IVCHECK__AUDIO__VOLUME: error: config.AUDIO: 'AUDIO' is not read by anything; did you mean 'audio'? "
+        "[config.unread]\n"
+    )
     assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", line)
     manifest.write_text(manifest.read_text() + "secrets: [audio.volum]\n")
     ran = run("check", str(manifest))

@@ -223,3 +223,19 @@ def test_a_block_says_what_it_has_and_that_it_is_read() -> None:
 def test_every_error_class_is_exported() -> None:
     assert set(invivo.errors.__all__) <= set(invivo.__all__)
     assert "keywords are those of `options`" in (invivo.prototype.__doc__ or "")
+
+
+def test_a_range_with_one_bound_names_that_bound() -> None:
+    class Dial:
+        most: int = invivo.tunable(1, max=5)
+        least: int = invivo.tunable(1, min=-5)
+
+    dials = invivo.Assembly("dials")
+    dials.lazy_singleton(Dial)
+    with invivo.Runtime(dials) as runtime:
+        for value, text in (
+            ("most: 9", "9 is outside the range up to 5"),
+            ("least: -9", "-9 is outside the range from -5"),
+        ):
+            with pytest.raises(invivo.RangeError, match=text):
+                runtime.source("a.yaml", f"traits: {{ dials.dial: [{{ Set: {{ {value} }} }}] }}")
