@@ -565,6 +565,8 @@ extension invivo_reversal: SizedStruct {
         fieldRange(of: \invivo_reversal.revert),
         fieldRange(of: \invivo_reversal.data),
         fieldRange(of: \invivo_reversal.destroy),
+        fieldRange(of: \invivo_reversal.flags),
+        fieldRange(of: \invivo_reversal.reserved),
     ]
 }
 

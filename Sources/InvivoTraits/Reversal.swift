@@ -5,6 +5,7 @@ internal import InvivoBase
 final class Reversal {
     private var given: invivo_reversal?
     private let recorder: SetRecorder
+    private var isDone = false
 
     init(_ given: invivo_reversal, _ recorder: SetRecorder) {
         self.given = given
@@ -20,8 +21,12 @@ final class Reversal {
         ending { destroy(data.raw) }
     }
 
-    /// Whether values that the application has set through the runtime are not restored yet.
-    var isPending: Bool { given != nil && !recorder.isEmpty }
+    /// Whether values that the application has set through the runtime are not restored yet, or a reversal that repeats has not succeeded.
+    var isPending: Bool {
+        guard let given else { return false }
+        guard given.revert != nil else { return !recorder.isEmpty }
+        return !isDone && given.flags & UInt32(INVIVO_REVERSAL_REPEATS) != 0
+    }
 
     /// Reverses the application. Called again only while it is pending.
     func run(_ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) {
@@ -33,5 +38,6 @@ final class Reversal {
             throw failure
         }
         try CallbackResult.run("the reversal") { revert(invivo_object(bits: object), instance, given.data, $0) }
+        isDone = true
     }
 }

@@ -582,6 +582,8 @@ int main(void) {
     OFFSET(invivo_reversal, revert, sizeof(((invivo_reversal *)0)->revert));
     OFFSET(invivo_reversal, data, sizeof(((invivo_reversal *)0)->data));
     OFFSET(invivo_reversal, destroy, sizeof(((invivo_reversal *)0)->destroy));
+    OFFSET(invivo_reversal, flags, sizeof(((invivo_reversal *)0)->flags));
+    OFFSET(invivo_reversal, reserved, sizeof(((invivo_reversal *)0)->reserved));
     SIZE(invivo_trait);
     OFFSET(invivo_trait, struct_size, sizeof(((invivo_trait *)0)->struct_size));
     OFFSET(invivo_trait, name, sizeof(((invivo_trait *)0)->name));
@@ -882,6 +884,7 @@ int main(void) {
     NUMBER(INVIVO_SECTION_PRIVATE);
     NUMBER(INVIVO_SETTINGS_DISCREET);
     NUMBER(INVIVO_ENTRY_SETTINGS);
+    NUMBER(INVIVO_REVERSAL_REPEATS);
     SIZE(invivo_table);
     OFFSET(invivo_table, status_name, sizeof(void (*)(void)));
     OFFSET(invivo_table, status_text, sizeof(void (*)(void)));

@@ -55,13 +55,21 @@ INVIVO_API invivo_status invivo_layers_offset(invivo_layers *layers, const char 
 /** The reversal of an application. `apply` fills it in. */
 typedef struct invivo_reversal {
     size_t struct_size;
-    /** Takes the changes of `apply` back. Called at most once, in the domain of the object, also if it fails. NULL: the values that
-     * `apply` has set by invivo_object_set are put back, the last first; later commits try those again that are refused. */
+    /** Takes the changes of `apply` back. Called at most once, in the domain of the object, also if it fails, unless `flags` say
+     * otherwise. NULL: the values that `apply` has set by invivo_object_set are put back, the last first; later commits try those
+     * again that are refused. */
     invivo_status (*revert)(invivo_object target, void *instance, void *data, invivo_error **error);
     void *data;
     /** Called once: after `revert`, or when the object ends without it. It may run on any thread. May be NULL. */
     void (*destroy)(void *data);
+    uint32_t flags;    /**< INVIVO_REVERSAL_... */
+    uint32_t reserved; /* zero */
 } invivo_reversal;
+/** Flags of invivo_reversal. */
+enum {
+    /** After a failure, later commits call `revert` again until it succeeds. Nothing below the trait changes until then. */
+    INVIVO_REVERSAL_REPEATS = 1
+};
 
 /** A trait type. */
 typedef struct invivo_trait {

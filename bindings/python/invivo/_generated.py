@@ -301,6 +301,7 @@ INVIVO_GRAPH_UNREAD = 32
 INVIVO_SECTION_PRIVATE = 1
 INVIVO_SETTINGS_DISCREET = 1
 INVIVO_ENTRY_SETTINGS = 3
+INVIVO_REVERSAL_REPEATS = 1
 
 # (name, number, text) of every status code.
 STATUS: list[tuple[str, int, str]] = [
@@ -1299,6 +1300,8 @@ invivo_reversal._fields_ = [
     ("revert", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
 ]
 invivo_trait._fields_ = [
     ("struct_size", ctypes.c_size_t),

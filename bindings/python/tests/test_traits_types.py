@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import enum
 import gc
+import pickle
 import queue
 import threading
 import types
@@ -705,3 +707,59 @@ def test_a_refusal_that_names_no_field_states_it(runtime: invivo.Runtime) -> Non
         invivo.Error, match=r"too much \(it names the input 'amont', and t.Strict has no such field; did"
     ):
         runtime.source("u.yaml", "traits: { synth.lead: [{ t.Strict: { amount: 2 } }] }")
+
+
+@pytest.mark.parametrize("refusing", ["level", "count"])
+@pytest.mark.parametrize("edit", ["{ t.Assign: { to: 45 } }", "{ Set: { gain: 2 } }, { t.Assign: { to: 44 } }", ""])
+def test_an_attribute_that_refuses_its_value_once_has_it_after_a_later_commit(refusing: str, edit: str) -> None:
+    refused: list[str] = []
+
+    class Dial:
+        gain: float = invivo.tunable(1.0)
+        level: int = invivo.tunable(10)
+        count: int = 0
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in refused:
+                refused.remove(name)
+                raise RuntimeError(f"{name} is locked")
+            object.__setattr__(self, name, value)
+
+    class Assign(invivo.Trait, name="t.Assign"):
+        targets = (Dial,)
+        to: int = 1
+
+        def apply(self, target: Dial) -> None:
+            target.level = target.count = self.to
+
+    assembly = invivo.Assembly("desk")
+    assembly.lazy_singleton(Dial)
+    with invivo.Runtime(assembly) as runtime:
+        dial = runtime[Dial]
+        document = runtime.source("t.yaml", "traits: { desk.dial: [{ t.Assign: { to: 44 } }] }")
+        refused.append(refusing)
+        with pytest.raises(invivo.Error, match=f"{refusing} is locked"):
+            document.update(f"traits: {{ desk.dial: [{edit}] }}")
+        assert runtime.status.unrestored
+        runtime.configure("desk.other", 1)  # any later commit
+        assert not runtime.status.unrestored
+        assert (dial.level, dial.count) == (44, 44)
+        document.update("{}")
+        assert (dial.level, dial.count, dial.gain) == (10, 0, 1.0)
+
+
+def test_an_object_with_a_reversal_can_be_copied(runtime: invivo.Runtime) -> None:
+    class Note(invivo.Trait, name="t.Note"):
+        targets = (Voice,)
+
+        def apply(self, target: Voice) -> Iterator[None]:
+            target.note = "d"
+            yield
+            target.note = "c"
+
+    tell(runtime, "traits: { synth.lead: [{ t.Note: {} }] }")
+    voice = lead(runtime)
+    for other in (copy.copy(voice), copy.deepcopy(voice), pickle.loads(pickle.dumps(voice))):
+        assert other.note == "d"
+    tell(runtime, "{}")
+    assert voice.note == "c"

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from .._classes.callables import signature_of
 from .._classes.classes import Property
-from .._native import callbacks
+from .._native import callbacks, signals
 from .._objects.entries import Entry
 from .._objects.objects import Objects
 from .._values.fields import dataclass
@@ -119,17 +119,41 @@ class Attributes:
         return [each for each in self._held if not each.is_same(self._hold(each.described, thing))]
 
     def put_back(self, changed: list[_Held]) -> None:
-        """Sets attributes to their former values, the last one first."""
+        """Sets attributes to their former values, the last one first. Those that refuse it stay in the list."""
         if self._entry is None:
             return
         thing = self._entry.target()
-        for each in reversed(changed):
-            if each.value is _MISSING:
-                with contextlib.suppress(AttributeError):  # a signal handler raised afterwards
-                    delattr(thing, each.described.name)
+        first: Exception | None = None
+        for each in reversed(list(changed)):
+            try:
+                self._put_back(thing, each)
+            except Exception as problem:
+                signals.pass_on(problem)
+                first = first or problem
             else:
-                each.described.put_back(thing, each.value, each.is_own)
+                changed[:] = [other for other in changed if other is not each]
         self._core.tunings.put_back(self._entry.number)
+        if first is not None:
+            raise first
+
+    def _put_back(self, thing: Any, held: _Held) -> None:
+        if held.value is _MISSING:
+            with contextlib.suppress(AttributeError):  # a signal handler raised afterwards
+                delattr(thing, held.described.name)
+        else:
+            held.described.put_back(thing, held.value, held.is_own)
+
+
+class _Own:
+    """A reversal among the attributes of an object. Copies of the object have an empty one, which does nothing."""
+
+    __slots__ = ("reverse",)
+
+    def __init__(self, reverse: Reversal | Alone | Suspended | None = None) -> None:
+        self.reverse = reverse
+
+    def __reduce__(self) -> tuple[type[_Own], tuple[()]]:
+        return _Own, ()
 
 
 class Applied:
@@ -145,7 +169,7 @@ class Applied:
         """Keeps the reversal. It may be repeated."""
         thing = None if self.entry is None else self.entry.target()
         if hasattr(thing, "__dict__"):
-            thing.__dict__[self._name] = reverse
+            thing.__dict__[self._name] = _Own(reverse)
         else:
             self._reverse = reverse
         if self.entry is not None and isinstance(reverse, Suspended) and self.references not in self.entry.applied:
@@ -167,10 +191,13 @@ class Applied:
         return getattr(None if self.entry is None else self.entry.target(), "__dict__", {})
 
     def reverse(self) -> Reversal | Alone | Suspended | None:
-        return self._reverse or self._attributes().get(self._name)
+        own = self._attributes().get(self._name)
+        return self._reverse or (None if own is None else own.reverse)
 
     def destroyed(self) -> None:
         """The library is done with it."""
-        self._attributes().pop(self._name, None)
+        own = self._attributes().pop(self._name, None)
+        if own is not None:
+            own.reverse = None  # a shallow copy of the object shares it
         if self.entry is not None and self.references in self.entry.applied:
             self.entry.applied.remove(self.references)

@@ -20,7 +20,6 @@ from .._objects.entries import Entry
 from .._objects.objects import Objects
 from .._objects.reading import Reader, reader_of
 from .._objects.registration import PropertyTables
-from .._settings.writing import written
 from .._values import conversion
 from .._values.fields import dataclass
 from .._values.members import nearest
@@ -56,6 +55,8 @@ class Layers:
 
     def _written(self, value: Any) -> Any:
         """Returns a value as a spec file contains it."""
+        from .._settings.writing import written  # slow to import, and rarely needed
+
         given = [each for held, each in self._given if held is value]
         if given and self._core.converters.of(type(value)) is not None:
             return given[0]  # only the converter knows its string
@@ -317,6 +318,8 @@ def _register(
             done.append(None)
             return  # the library puts back what was set through it
         reverse = lambda _: attributes.put_back(changed)  # noqa: E731
+        if reversal[0].struct_size >= ctypes.sizeof(c.invivo_reversal):
+            reversal[0].flags = c.INVIVO_REVERSAL_REPEATS  # an attribute may refuse its value for a while
     applied.hold(reverse)
     given, library = reversal[0], applied.core.library
     given.data = callbacks.enroll(applied, applied.number)
