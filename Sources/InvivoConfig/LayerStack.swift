@@ -21,8 +21,7 @@ struct LayerStack: Sendable {
     /// Layers with ascending orders. No leaf is empty.
     private var leaves: [[Layer]] = []
     private(set) var count = 0
-    /// The number of layers that are no maps, and of those that are null.
-    private var (otherCount, nullCount) = (0, 0)
+    private var otherCount = 0
     /// The layers that contain each name; nil for short stacks, and if not all layers are maps.
     private var index: TreeDictionary<Name, Holders>?
 
@@ -37,14 +36,14 @@ struct LayerStack: Sendable {
                 Array(layers[$0..<min($0 + Self.leafSize, layers.count)])
             }
         count = layers.count
-        for layer in layers { note(layer.node, 1) }
+        otherCount = layers.count { $0.node.map == nil }
     }
 
     /// Whether the content of all layers is maps.
     var areMaps: Bool { otherCount == 0 }
 
     /// Whether the content of a layer is null.
-    var hasNull: Bool { nullCount > 0 }
+    var hasNull: Bool { !areMaps && layers.contains { $0.node.isNull } }
 
     var first: Layer? { leaves.first?.first }
     var last: Layer? { leaves.last?.last }
@@ -77,20 +76,15 @@ struct LayerStack: Sendable {
             if let node { insert(Layer(order: order, node: node), leaf, position) }
             return
         }
-        note(leaves[leaf][position].node, -1)
+        if leaves[leaf][position].node.map == nil { otherCount -= 1 }
         if let node {
             leaves[leaf][position].node = node
-            note(node, 1)
+            if node.map == nil { otherCount += 1 }
         } else {
             leaves[leaf].remove(at: position)
             if leaves[leaf].isEmpty { leaves.remove(at: leaf) }
             count -= 1
         }
-    }
-
-    private mutating func note(_ node: ConfigNode, _ more: Int) {
-        if node.map == nil { otherCount += more }
-        if node.isNull { nullCount += more }
     }
 
     /// The leaf and the index in it at which an order is, or belongs; nil if the stack is empty.
@@ -102,7 +96,7 @@ struct LayerStack: Sendable {
 
     private mutating func insert(_ layer: Layer, _ leaf: Int, _ position: Int) {
         count += 1
-        note(layer.node, 1)
+        if layer.node.map == nil { otherCount += 1 }
         guard leaf < leaves.count else { return leaves.append([layer]) }
         guard leaves[leaf].count == Self.leafSize else { return leaves[leaf].insert(layer, at: position) }
         // Most layers are added at the end: a full last leaf stays full.

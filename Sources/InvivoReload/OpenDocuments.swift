@@ -1,7 +1,7 @@
 internal import InvivoBase
 
-/// The documents of a runtime that are open, in the order in which they were opened.
-struct OpenDocuments {
+/// The documents of a runtime that are open, in the order in which they were opened. Guarded by its holder.
+final class OpenDocuments {
     /// Nil where one was removed.
     private var entries: [Document?] = []
     private var positions: [ObjectIdentifier: Int] = [:]
@@ -14,7 +14,7 @@ struct OpenDocuments {
     var all: [Document] { entries.compactMap { $0 } }
 
     /// Returns the order of a new source, above all others.
-    mutating func takeOrder() -> UInt64 {
+    func takeOrder() -> UInt64 {
         lastOrder += IncludedFiles.stride
         return lastOrder
     }
@@ -23,7 +23,7 @@ struct OpenDocuments {
     func inMemory(_ name: String) -> Document? { named[name]?.first { $0.path == nil } }
 
     /// Adds a document. Returns false if it is there.
-    mutating func insert(_ document: Document) -> Bool {
+    func insert(_ document: Document) -> Bool {
         guard positions[ObjectIdentifier(document)] == nil else { return false }
         positions[ObjectIdentifier(document)] = entries.count
         entries.append(document)
@@ -32,7 +32,7 @@ struct OpenDocuments {
     }
 
     /// Removes a document. Returns false if it is not there.
-    mutating func remove(_ document: Document) -> Bool {
+    func remove(_ document: Document) -> Bool {
         guard let position = positions.removeValue(forKey: ObjectIdentifier(document)) else { return false }
         entries[position] = nil
         var same = named[document.name] ?? []
@@ -42,7 +42,7 @@ struct OpenDocuments {
         return true
     }
 
-    private mutating func removeGaps() {
+    private func removeGaps() {
         entries = all
         for (position, document) in all.enumerated() { positions[ObjectIdentifier(document)] = position }
     }

@@ -10,22 +10,24 @@ internal import InvivoWiring
 /// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
 /// step. It runs host code of five kinds, converters, definition processors and the functions of properties, trait types and settings,
 /// which cannot call the runtime. Rules run after the plan, with the values that it has collected for them.
-///
-/// An object, because the steps of a plan that are types of their own hold it.
-final class Planner {
-    let before: Snapshot
+struct Planner {
+    private let inputs: Inputs
+
+    var before: Snapshot { inputs.before }
     /// The compiled definitions, blocks and layers of the current generation.
-    let graph: Graph
-    let names: KeyNames
-    let observed: any Observed
-    let registrations: any Registrations
+    var graph: Graph { inputs.graph }
+    var names: KeyNames { inputs.names }
+    var observed: any Observed { inputs.observed }
+    var registrations: any Registrations { inputs.registrations }
     /// Calls the functions of trait types.
-    let declare: TraitTable.Declare
+    var declare: TraitTable.Declare { inputs.declare }
     /// Calls functions of the host, and returns their faults.
-    let call: ([any PlannedCall]) throws(Failure) -> [RuleFault]
-    let limits: Limits
+    var call: Call { inputs.call }
+    var limits: Limits { inputs.limits }
     /// The file of the application's manifest; "" without one.
-    let manifest: String
+    var manifest: String { inputs.manifest }
+
+    typealias Call = ([any PlannedCall]) throws(Failure) -> [RuleFault]
 
     /// The options of the runtime that a plan depends on.
     struct Limits {
@@ -35,15 +37,35 @@ final class Planner {
         var environmentPrefix: String?
     }
 
+    /// One object: steps of a plan that are types of their own have copies of the planner.
+    private final class Inputs {
+        let before: Snapshot
+        let graph: Graph
+        let names: KeyNames
+        let observed: any Observed
+        let registrations: any Registrations
+        let declare: TraitTable.Declare
+        let call: Call
+        let limits: Limits
+        let manifest: String
+
+        init(
+            _ before: Snapshot, _ graph: Graph, _ names: KeyNames, _ observed: any Observed,
+            _ registrations: any Registrations, _ declare: @escaping TraitTable.Declare, _ call: @escaping Call,
+            _ limits: Limits, _ manifest: String
+        ) {
+            (self.before, self.graph, self.names) = (before, graph, names)
+            (self.observed, self.registrations) = (observed, registrations)
+            (self.declare, self.call) = (declare, call)
+            (self.limits, self.manifest) = (limits, manifest)
+        }
+    }
+
     init(
         before: Snapshot, graph: Graph, names: KeyNames, observed: any Observed, registrations: any Registrations,
-        declare: @escaping TraitTable.Declare,
-        call: @escaping ([any PlannedCall]) throws(Failure) -> [RuleFault], limits: Limits, manifest: String
+        declare: @escaping TraitTable.Declare, call: @escaping Call, limits: Limits, manifest: String
     ) {
-        (self.before, self.graph, self.names) = (before, graph, names)
-        (self.observed, self.registrations) = (observed, registrations)
-        (self.declare, self.call) = (declare, call)
-        (self.limits, self.manifest) = (limits, manifest)
+        inputs = Inputs(before, graph, names, observed, registrations, declare, call, limits, manifest)
     }
 
     /// Returns the plan of a staged change set, or all errors at once.
