@@ -67,7 +67,8 @@ extension Commit {
     /// that does not answer count as such.
     private func unrestored(_ plan: Plan) -> Set<UInt32> {
         let targets = plan.wiring.set.targets
-        let formerKeys = [UInt64: UInt32](targets.detached.map { ($0.object, $0.id) }, uniquingKeysWith: { id, _ in id })
+        let formerKeys = [UInt64: UInt32](
+            targets.detached.map { ($0.object, $0.id) }, uniquingKeysWith: { id, _ in id })
         let attached = Set(targets.attached.map(\.object))
         // Others were not changed, and may have ended.
         let changed = Set(state.locked { $0.leases.map(\.bits) })
