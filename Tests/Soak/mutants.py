@@ -86,13 +86,16 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/RuleCheck.swift": [
         Mutant("never", "inputs.contains(where: \\.isSecret)", "secrets"),
     ],
-    "InvivoReload/Commit.swift": [
+    "InvivoReload/Commit+Undo.swift": [
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
         Mutant("skip", "failure.others += build.stopCommit(isDetached: isAbandoned)", "life"),
         Mutant("skip", "build.abandonCommit()", "life reset overrides starting"),
         Mutant("skip", "Self.dropNew(cells, container)", "life"),
         Mutant("skip", "failure.others += outage.rollBack()", "exclusive"),
         Mutant("skip", "if !failures.isEmpty { state.locked { $0.isStuck = true } }", "exactness traits domains"),
+        Mutant("never", "attached.contains(object)", "put_back"),
+    ],
+    "InvivoReload/Commit.swift": [
         Mutant("skip", "if isRefused { state.refused.insert(id) }", "exactness traits"),
         Mutant("skip", "build.settleCommit()", "life starting"),
         Mutant("skip", "failure.others += notUndone(undo.run())", "traits domains"),
@@ -111,6 +114,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "failures += first?.run() ?? []", "traits domains"),
     ],
     "InvivoTraits/Tuning.swift": [
+        Mutant("never", "awaited != nil", "trait_crossings"),
         Mutant("never", "!change.isSettled", "traits exactness"),
         Mutant("skip", "for change in stopped { moving.replace(change) }", "ramps"),
     ],
@@ -224,8 +228,10 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoWiring/Recipe+Evaluate.swift": [
         Mutant("always", "arguments.isEmpty", "validation wiring cases"),
     ],
+    "InvivoWiring/Graph+Secrets.swift": [
+        Mutant("never", "hasSecret(setting.ids, names)", "secrets"),
+    ],
     "InvivoWiring/Build+Create.swift": [
-        Mutant("never", "graph.hasSecret(ids, container.names)", "secrets"),
         Mutant(
             "skip",
             "if recipe.isTracked { track(recipient) }",
@@ -270,6 +276,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if index > 0 { join(entry.content, into: index - 1) }", "history"),
     ],
     "InvivoReload/Planner+Restored.swift": [
+        Mutant("never", "losesValue(now, next)", "history"),
         Mutant("skip", "removeHeld(&definitions)", "history"),
         Mutant("skip", "rebased.insert(id)", "history"),
     ],

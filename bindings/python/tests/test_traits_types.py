@@ -763,3 +763,30 @@ def test_an_object_with_a_reversal_can_be_copied(runtime: invivo.Runtime) -> Non
         assert other.note == "d"
     tell(runtime, "{}")
     assert voice.note == "c"
+
+
+def test_a_class_is_defined_while_other_threads_close_runtimes() -> None:
+    over = threading.Event()
+
+    def open_and_close() -> None:
+        while not over.is_set():
+            with invivo.Runtime(invivo.Assembly("other"), log=None):
+                pass
+
+    others = [threading.Thread(target=open_and_close) for _ in range(2)]
+    for other in others:
+        other.start()
+    try:
+        for number in range(200):
+
+            class Louder(invivo.Trait, name=f"t.Louder{number}"):
+                targets = (Voice,)
+
+                def layers(self, layers: invivo.Layers) -> None:
+                    layers.scale("gain", 2)
+
+            Louder.remove()
+    finally:
+        over.set()
+        for other in others:
+            other.join()

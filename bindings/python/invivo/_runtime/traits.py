@@ -15,7 +15,7 @@ from .._native import strings
 from .._native.session import sessions
 from .._services.traits import TRAIT, TraitType, describe_trait, trait_type_of
 from .._state.core import Core
-from ..errors import NotFoundError, WouldWaitError
+from ..errors import ClosedError, HandleError, NotFoundError, WouldWaitError
 
 _declared: dict[str, TraitType] = {}  # by name: those of the program, for each runtime
 
@@ -99,7 +99,7 @@ class Trait:
         if _declared.get(described.name) is described:
             del _declared[described.name]
         for core in _open_cores():
-            with contextlib.suppress(NotFoundError):
+            with _unless_closing(core), contextlib.suppress(NotFoundError):
                 _reload(core, functools.partial(_remove, core, described.name))
 
 
@@ -130,12 +130,29 @@ def _open_cores() -> list[Core]:
     return [each for each in found if not each.closed and not each.is_parents]
 
 
+@contextlib.contextmanager
+def _unless_closing(core: Core) -> Iterator[None]:
+    """Ignores the errors of a runtime that another thread is closing, or has closed."""
+    try:
+        yield
+    except ClosedError:
+        pass
+    except HandleError:
+        # The runtime has closed the change set.
+        try:
+            core.library.call("runtime_generation", core.handle, ctypes.byref(ctypes.c_uint64()))
+        except (ClosedError, HandleError):
+            return
+        raise
+
+
 def _declare(described: TraitType) -> None:
     former = _declared.get(described.name)
     _declared[described.name] = described
     try:
         for core in _open_cores():
-            _add(core, [described])
+            with _unless_closing(core):
+                _add(core, [described])
     except BaseException:
         if _declared.get(described.name) is described:
             if former is None:
