@@ -162,16 +162,60 @@ static double set_among_secrets(int count) {
     must(invivo_runtime_close(runtime, &error));
     return best;
 }
+static void declare_and_revoke(void) {
+    invivo_changes changes = opened();
+    must(invivo_changes_add_secret(changes, "secrets.one", &error));
+    commit(changes);
+    changes = opened();
+    must(invivo_changes_remove_secret(changes, "secrets.one", &error));
+    commit(changes);
+}
 static double declare_secret(int count) {
     double best;
     add_secrets(count);
+    EDITS(best, edits, declare_and_revoke());
+    must(invivo_runtime_close(runtime, &error));
+    return best;
+}
+/* So many documents, each with a value of its own. */
+static void open_values(int count) {
+    open_runtime();
+    invivo_changes changes = opened();
+    for (int i = 0; i < count; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "config: { many: { v%07d: 1 } }\n", i);
+        add_document(changes, name_of("v%05d.yaml", i), text);
+    }
+    commit(changes);
+}
+static double declare_among_values(int count) {
+    double best;
+    open_values(count);
+    EDITS(best, edits, declare_and_revoke());
+    must(invivo_runtime_close(runtime, &error));
+    return best;
+}
+static double source_among_values(int count) {
+    double best;
+    open_values(count);
     EDITS(best, edits, {
-        invivo_changes changes = opened();
-        must(invivo_changes_add_secret(changes, "secrets.one", &error));
-        commit(changes);
-        changes = opened();
-        must(invivo_changes_remove_secret(changes, "secrets.one", &error));
-        commit(changes);
+        invivo_source source;
+        invivo_source_options options = {.struct_size = sizeof options, .name = "one.yaml", .text = "config: { own: { a: 1 } }", .length = 25};
+        must(invivo_source_open(runtime, &options, &source, &error));
+        must(invivo_source_close(source, &error));
+    });
+    must(invivo_runtime_close(runtime, &error));
+    return best;
+}
+static double roll_back_among_secrets(int count) {
+    double best;
+    int number = 0;
+    add_secrets(count);
+    EDITS(best, edits, {
+        uint64_t before;
+        must(invivo_runtime_generation(runtime, &before, &error));
+        set_unrelated(++number);
+        must(invivo_rollback(runtime, before, &error));
     });
     must(invivo_runtime_close(runtime, &error));
     return best;
@@ -405,6 +449,9 @@ static const operation operations[] = {
     {"config.set.one.of.decisions", set_among_decisions},
     {"config.set.one.of.secrets", set_among_secrets},
     {"secret.declare.one.of", declare_secret},
+    {"secret.declare.one.of.values", declare_among_values},
+    {"source.open.one.of.values", source_among_values},
+    {"rollback.one.of.secrets", roll_back_among_secrets},
     {"trait.add.one.of", add_trait_type},
     {"trait.replace.one.of.targets", replace_one},
     {"rule.add.one.of", add_one_rule},

@@ -159,7 +159,7 @@ struct TraitSchema {
         let set = body(
             "Set.\(name)", Self.described("Sets properties of \(name).") + [("properties", .object(values))],
             &definitions)
-        let movable = numbers.filter(\.canMove)
+        let movable = tunable.filter(\.canMove)
         let moving = definitions.add(
             "Ramp.\(name).values",
             [("type", .string("object"))]

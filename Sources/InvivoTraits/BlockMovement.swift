@@ -25,14 +25,14 @@ public struct BlockMovement {
         guard let ramp = layer.ramp else { return end }
         guard let present else {
             let start = ramp.from.map { $0.completed(from: end) } ?? end
-            next[index] = RampRun.between(start, end, over: ramp)
+            next[index] = RampRun.between(start, end, over: ramp, of: property)
             return next[index] == nil ? end : start
         }
         let shown = property.read(present.bytes).picked(like: end)
         if former?.shows(layer, index) == true {
             next[index] = runs[index]
         } else {
-            next[index] = RampRun.between(shown, end, over: ramp)
+            next[index] = RampRun.between(shown, end, over: ramp, of: property)
         }
         return next[index] == nil ? end : shown
     }

@@ -29,22 +29,27 @@ extension TypeDescription {
 
 extension Property {
     /// Whether Scale and Offset may change it: it is a number, or a struct, or its kind is unknown.
-    public var hasNumbers: Bool { isNested || kind == .any || kind.isNumber && !isEnumeration }
+    public var hasNumbers: Bool {
+        isNested || kind == .any || kind.isNumber && !isEnumeration && !isPackedColor
+    }
 
-    /// Whether Ramp may move it: its numbers can change while the object lives.
-    public var canMove: Bool { hasNumbers && !takesRestart }
+    /// Whether it is a color as one number, 0xRRGGBBAA. Its parts move, and not the number.
+    var isPackedColor: Bool { codec == .color && kind.isInteger }
+
+    /// Whether Ramp may move it: its numbers, or the parts of its color, can change while the object lives.
+    public var canMove: Bool { (hasNumbers || isPackedColor) && !takesRestart }
 
     /// Throws unless it has numbers. `trait` is the subject of the message.
     func requireNumbers(_ trait: String) throws(Failure) {
         guard hasNumbers else {
-            let kind = isEnumeration ? "a choice" : kind.withArticle
+            let kind = isEnumeration ? "a choice" : isPackedColor ? "a color" : kind.withArticle
             throw Failure(.type, "\(trait) changes numbers, and '\(name)' is \(kind); use Set", path: name)
         }
     }
 
     /// Throws unless it can move.
     func requireMoving() throws(Failure) {
-        try requireNumbers("Ramp")
+        if !isPackedColor { try requireNumbers("Ramp") }
         guard canMove else {
             throw Failure(
                 .type, "'\(name)' takes effect when the object is next created, so it cannot move: use Set", path: name)

@@ -211,11 +211,11 @@ final class PropertyChange {
         guard before?.isStuck == false, let former = before?.work, former.steps?.isSame(as: steps) == true else {
             switch work.moment {
             case .edit:
-                work.run = RampRun.between(present, wanted, over: ramp)
+                work.run = RampRun.between(present, wanted, over: ramp, of: property)
                 if work.run != nil { (goal, end) = (nil, present) }
             case .new:
                 let start = ramp.from.map { $0.completed(from: wanted) } ?? wanted
-                work.run = RampRun.between(start, wanted, over: ramp)
+                work.run = RampRun.between(start, wanted, over: ramp, of: property)
                 if work.run != nil { (goal, end) = (start, start) }
             case .atOnce, .step: break
             }

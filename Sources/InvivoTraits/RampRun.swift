@@ -8,21 +8,23 @@ public final class RampRun: Sendable {
     let from: Value
     public let end: Value
     private let duration: UInt64
+    private let property: Property?
     /// In nanoseconds on the clock of the ramps; `notBegun` before the commit is published.
     private let begun = Atomic<UInt64>(RampRun.notBegun)
 
     private static let notBegun = UInt64.max
 
-    private init(_ from: Value, _ end: Value, _ ramp: Ramp) {
-        self.from = from
-        self.end = end
+    private init(_ from: Value, _ end: Value, _ ramp: Ramp, _ property: Property?) {
+        (self.from, self.end, self.property) = (from, end, property)
         duration = ramp.duration
     }
 
     /// Nil if nothing moves: the values are equal, or the start is not a finite number.
-    public static func between(_ start: Value, _ end: Value, over ramp: Ramp) -> RampRun? {
+    static func between(
+        _ start: Value, _ end: Value, over ramp: Ramp, of property: Property?
+    ) -> RampRun? {
         guard ramp.duration > 0, let from = start.ofSameKinds(as: end), !from.isSame(as: end) else { return nil }
-        return RampRun(from, end, ramp)
+        return RampRun(from, end, ramp, property)
     }
 
     /// Starts the movement. A second call is a no-op.
@@ -41,6 +43,7 @@ public final class RampRun: Sendable {
         let begun = begun.load(ordering: .acquiring)
         guard begun != Self.notBegun, now > begun else { return from }
         let passed = now - begun
-        return passed >= duration ? end : from.moved(to: end, by: Double(passed) / Double(duration))
+        guard passed < duration else { return end }
+        return from.moved(to: end, by: Double(passed) / Double(duration), of: property)
     }
 }

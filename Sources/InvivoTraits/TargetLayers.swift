@@ -165,7 +165,7 @@ public final class TargetLayers: Configuration {
             if former?.shows(layer, index) == true {
                 guard runs[index] != nil else { continue }
             } else {
-                runs[index] = RampRun.between(shown, end, over: ramp)
+                runs[index] = RampRun.between(shown, end, over: ramp, of: property)
             }
             property.write(runs[index] == nil ? end : shown, to: block.bytes)
         }

@@ -66,14 +66,16 @@ extension Value {
     }
 
     /// Interpolates to another value of the same kind. Integers are rounded to the nearest, half away from zero. In a map, each number
-    /// moves.
-    func moved(to end: Value, by part: Double) -> Value {
+    /// moves; in a color of the property, each part.
+    func moved(to end: Value, by part: Double, of property: Property?) -> Value {
         switch (self, end) {
         case (.map, .map(let ends)):
             return .map(
                 ends.map { pair in
-                    (name: pair.name, value: (self[pair.name] ?? pair.value).moved(to: pair.value, by: part))
+                    let field = property?.fields.property(named: pair.name)
+                    return (pair.name, (self[pair.name] ?? pair.value).moved(to: pair.value, by: part, of: field))
                 })
+        case _ where property?.isPackedColor == true: return movedColor(to: end, by: part) ?? end
         case (.double(let start), .double(let end)): return .double(Self.between(start, end, part))
         case (.float(let start), .float(let end)):
             return .float(Float(Self.between(Double(start), Double(end), part)))
@@ -86,6 +88,18 @@ extension Value {
             }
             return end
         }
+    }
+
+    /// Interpolates each part of a color 0xRRGGBBAA; nil for other numbers.
+    private func movedColor(to end: Value, by part: Double) -> Value? {
+        guard let from = signedInteger, let to = end.signedInteger, 0...0xFFFF_FFFF ~= from, 0...0xFFFF_FFFF ~= to
+        else {
+            return nil
+        }
+        let color = [24, 16, 8, 0].reduce(Int64(0)) { color, shift in
+            color << 8 | Self.between(from >> shift & 0xFF, to >> shift & 0xFF, part)
+        }
+        return try? Value.int64(color).converted(to: end.kind)
     }
 
     private static func between(_ start: Double, _ end: Double, _ part: Double) -> Double {

@@ -99,7 +99,7 @@ static void a_value_is_refused_before_an_object_exists(void) {
     expects_error(say("a.yaml", "traits: { v.voice: [Set: { gain: 5 }] }", E), INVIVO_E_RANGE, NULL);
     CHECK_EQUAL(((voice *)instance)->gain, 4);
     expects_error(say("a.yaml", "traits: { v.voice: [Set: { secret: 7 }] }", E), INVIVO_E_RANGE,
-                  "a.yaml:1:36: v.voice.secret: <secret> is a value outside of the range; expected a double");
+                  "a.yaml:1:36: v.voice.secret: <secret> is a value outside of the range; expected a number");
     OK(invivo_object_release(object));
     end();
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RampTests {
     private func movement(_ start: Value, _ end: Value, over milliseconds: UInt64 = 10) -> RampRun? {
-        RampRun.between(start, end, over: Ramp(duration: milliseconds * 1_000_000, from: nil))
+        RampRun.between(start, end, over: Ramp(duration: milliseconds * 1_000_000, from: nil), of: nil)
     }
 
     @Test func aValueLiesBetweenStartAndEnd() throws {

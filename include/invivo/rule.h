@@ -15,7 +15,9 @@ INVIVO_EXTERN_C_BEGIN
  * An input is the property of a key ("synth.lead.gain": the key synth.lead, and its property gain), if there is a key whose
  * type has that property. Otherwise it is a whole path of the configuration ("audio.rate"). A name with a slash
  * ("/audio.rate") is always one. A further name is a field of the value. The value is
- * - of the configuration: the merged value, as invivo_config_read returns it;
+ * - of the configuration: the merged value as documents give it, as invivo_config_read returns it. Text with a unit ("1 s") is a
+ *   STRING, also if settings (settings.h) read the section as numbers: a rule that compares such values checks their kind, or the
+ *   check of the settings compares the fields;
  * - of a property in a block: its value in the block;
  * - of another property: the value that the traits of documents set.
  * An input without a value is absent, and its value has INVIVO_KIND_NULL: a configuration path that is not set, a property
