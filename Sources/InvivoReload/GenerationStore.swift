@@ -4,7 +4,6 @@ internal import InvivoGraph
 internal import InvivoSpec
 internal import InvivoTraits
 internal import InvivoWiring
-internal import Synchronization
 
 /// The description of the current generation, and the store that replaces it.
 ///
@@ -17,7 +16,7 @@ final class GenerationStore: Sendable {
     private let reclaimer: Reclaimer
     private let announcer: Announcer
     let history: History
-    private let state = Mutex(Snapshot())
+    private let state = Guarded(Snapshot(), by: Monitor())
     private let steps: Guarded<Steps>
 
     private struct Steps {
@@ -40,7 +39,7 @@ final class GenerationStore: Sendable {
         self.announcer = announcer
     }
 
-    var snapshot: Snapshot { state.withLock { $0 } }
+    var snapshot: Snapshot { state.locked { $0 } }
 
     /// Declares the type of the targets of a key. Part of the next generation.
     func declare(_ type: ObjectType, of id: UInt32) { replace { $0.declaring(type, of: id) } }
@@ -48,7 +47,7 @@ final class GenerationStore: Sendable {
     /// Stores the next description. The former one is released without the lock, because it may end user data of the host, whose
     /// destroy functions may read this one.
     private func replace(by next: (Snapshot) -> Snapshot) {
-        let former = state.withLock { state in
+        let former = state.locked { state in
             let former = state
             state = next(former)
             return former
@@ -58,7 +57,7 @@ final class GenerationStore: Sendable {
 
     /// For close: gives up the description and the history, which the caller releases without a lock.
     func take() -> (Snapshot, [FormerContent]) {
-        let snapshot = state.withLock { state in
+        let snapshot = state.locked { state in
             defer { state = Snapshot() }
             return state
         }
@@ -127,7 +126,7 @@ final class GenerationStore: Sendable {
         for clearing in set.rebuilds.pools { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
         // What the former description alone has ends without the lock, when the commit is over: see `replace`.
-        let (before, snapshot, replaced) = state.withLock { state in
+        let (before, snapshot, replaced) = state.locked { state in
             let before = state
             state = before.applying(
                 wiring, findings, plan.dependencies, plan.restarts, former: former, next: next, names)
