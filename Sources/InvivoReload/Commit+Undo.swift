@@ -10,14 +10,13 @@ extension Commit {
         var failure = error
         failure.others += setups?.undo() ?? []
         failure.others += undoAll()
+        if !progress.abandonment.isBegun, state.locked({ $0.isStuck }) { restores.add(unrestored(plan)) }
         // A domain still works on objects of this commit: no other thread touches them before it returns.
         let isAbandoned = progress.abandonment.isBegun
         if isAbandoned {
             restores.add(plan.tuned.map(\.id))
-        } else if state.locked({ $0.isStuck }) {
-            restores.add(unrestored(plan))
+            build.releaseBuilds(in: former)
         }
-        if isAbandoned { build.releaseBuilds(in: former) }
         failure.others += build.stopCommit(isDetached: isAbandoned)
         let cells = plan.steps.created
         state.locked { $0.isOver = true }

@@ -123,7 +123,7 @@ extension Planner {
         let former = before.definitions
         let covers = before.covers
         let bases = definitions.changed
-        let identify: (String) -> UInt32? = { name in self.names.id(of: name) }
+        let identify: (String) -> UInt32? = { name in names.id(of: name) }
         let described: (UInt32) -> Definition? = { id in
             if let definition = changed[id] { return definition }
             guard let own = covers[id], !own.isEmpty else { return former[id] }
@@ -230,7 +230,7 @@ extension Planner {
             }
         }
         let found = before.covers.references.concerned(by: seen.union(config.changedIDs)).union(definitions.covers.keys)
-        return found.union(definitions.changed.keys.filter { self.before.covers[$0] != nil }).sorted()
+        return found.union(definitions.changed.keys.filter { before.covers[$0] != nil }).sorted()
     }
 
     /// Compiles the holders of removed definitions, and the definitions with a type query that has other candidates now.

@@ -8,7 +8,7 @@ extension Planner {
         let dependents = dependents(wiring)
         for index in failures.indices {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
-            if let decision = decision(behind: failures[index], wiring) {
+            if index < Failure.most, let decision = decision(behind: failures[index], wiring) {
                 failures[index].message +=
                     "; the decision about '\(decision.key)' applies (\(decision.location.text))"
             }

@@ -108,7 +108,7 @@ extension Planner {
         let changed = definitions.changed
         let known = before.definitions
         return DefinitionLookup(
-            described: { id in changed[id] ?? known[id] }, identify: { name in self.names.id(of: name) }
+            described: { id in changed[id] ?? known[id] }, identify: { name in names.id(of: name) }
         ).flat(definition)
     }
 

@@ -52,7 +52,7 @@ extension Planner {
         return rebased
     }
 
-    /// Whether a property of objects loses its base value. What their creation gave it is not known any more: they are created again.
+    /// Whether a property of objects loses its base value. Its value from before is not known any more, so they are created again.
     /// Blocks are computed from the definition.
     private func losesValue(_ now: Definition, _ next: Definition) -> Bool {
         let lost = now.base.keys.filter { next.base[$0] == nil }

@@ -31,7 +31,7 @@ extension Planner {
         let added = RuleTable.Names(wiring.set.functions.rules.added.map { Name($0.name) })
         let concerned = added.union(rulesConcerned(by: wiring, effects, rules))
         guard !concerned.isEmpty else { return [] }
-        let former = RuleValues(graph, before.config.tree, names) { self.before.definitions[$0] }
+        let former = RuleValues(graph, before.config.tree, names) { before.definitions[$0] }
         let next = RuleValues(effects.editor, (wiring.config.layers ?? before.config).tree, names) { id in
             self.next(id, wiring.definitions)
         }

@@ -557,7 +557,7 @@ static void base_values_are_set_in_the_kept_object(void) {
     end();
 }
 
-/* What the constructor gave it is not known any more. */
+/* Its value from before is not known any more. */
 static void an_object_that_loses_a_base_value_is_created_again(void) {
     thing_concurrency = INVIVO_CONFINED;
     begin();
