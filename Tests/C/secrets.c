@@ -412,6 +412,13 @@ static void a_declaration_applies_to_values_that_are_there(void) {
     CHECK(is_secret("db.password"));
     OK(invivo_rollback(runtime, generation, E));
     CHECK(!is_secret("db.password"));
+    /* The declaration that a rollback brings back is one, and ends with one revocation. */
+    OK(invivo_rollback(runtime, generation - 1, E));
+    CHECK(is_secret("db.password"));
+    set = changes();
+    OK(invivo_changes_remove_secret(set, "db.password", E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(!is_secret("db.password"));
     set = changes();
     OK(invivo_changes_remove_secret(set, "db.passwort", E));
     expects_error(invivo_changes_commit(set, E), INVIVO_E_NOT_FOUND, "config.db.passwort: no change set has declared 'db.passwort' as secret");
