@@ -263,8 +263,8 @@ final class Commit {
             }
         }
         let container = container
-        let tuned = Set(plan.steps.tuned.map(\.object))
         var again = InjectedAgain(plan.steps, restores, former: former, next: build.graph, container.monitor)
+        let tuned = again.isEmpty ? [] : Set(plan.steps.tuned.map(\.object))
         for (id, cell, isAffected) in again.reinjected {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
             let changed = plan.steps.changed(for: id)

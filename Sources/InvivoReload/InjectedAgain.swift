@@ -28,6 +28,8 @@ struct InjectedAgain {
         }
     }
 
+    var isEmpty: Bool { reinjected.isEmpty && followed.isEmpty }
+
     func isUnrestored(_ object: UInt64) -> Bool { unrestored.contains(object) }
 
     /// Whether an object of an entry is injected again. A change set that does not need a domain does not wait for it.
