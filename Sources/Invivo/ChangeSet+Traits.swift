@@ -115,9 +115,13 @@ extension TraitType.Field {
 ///
 /// The closure may capture values that are not Sendable. It is called where the object belongs, as the function that created it.
 final class TraitReversal: @unchecked Sendable {
+    let repeats: Bool
     private let body: (Object) throws -> Void
 
-    init(_ body: @escaping (Object) throws -> Void) { self.body = body }
+    init(repeats: Bool, _ body: @escaping (Object) throws -> Void) {
+        self.repeats = repeats
+        self.body = body
+    }
 
     func run(_ object: Object) throws { try body(object) }
 }
@@ -169,10 +173,13 @@ private final class TraitBox: Sendable {
         return answering(box.core.table, error) {
             let object = try Object(holding: target, box.core, .component)
             let values = try InvivoValue.array(values, count, box.core, .component)
-            guard let taken = try box.apply(object, values) else { return }
-            reversal?.pointee.data = Unmanaged.passRetained(HeldReversal(box.core, taken)).toOpaque()
-            reversal?.pointee.revert = HeldReversal.revert
-            reversal?.pointee.destroy = { data in if let data { Unmanaged<HeldReversal>.fromOpaque(data).release() } }
+            guard let taken = try box.apply(object, values), let reversal else { return }
+            reversal.pointee.data = Unmanaged.passRetained(HeldReversal(box.core, taken)).toOpaque()
+            reversal.pointee.revert = HeldReversal.revert
+            reversal.pointee.destroy = { data in if let data { Unmanaged<HeldReversal>.fromOpaque(data).release() } }
+            if taken.repeats, reversal.pointee.struct_size >= MemoryLayout<invivo_reversal>.size {
+                reversal.pointee.flags = UInt32(INVIVO_REVERSAL_REPEATS)
+            }
         }
     }
 

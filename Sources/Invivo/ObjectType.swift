@@ -165,11 +165,11 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// setter, or declared `readOnly`.
     ///
     /// Messages do not show the values of a `secret` property. Its initial value is not checked against `range`, because only an object has it, and registering a type creates
-    /// none. The initial value of a block's field is checked.
+    /// none. The initial value of a block's field is checked. `verify` is that of the property with closures.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, in range: ClosedRange<Double>? = nil,
         step: Double? = nil, unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = [],
-        readOnly: Bool = false, secret: Bool = false
+        readOnly: Bool = false, secret: Bool = false, verify: (@Sendable (Value) throws -> Void)? = nil
     ) {
         // The same key path, which is Sendable.
         nonisolated(unsafe) let writable = readOnly ? nil : path as? ReferenceWritableKeyPath<Instance, Value>
@@ -181,15 +181,18 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
             }
         property(
             name, get: { $0[keyPath: path] }, set: set, in: range, step: step, unit: unit, codec: codec, text: text,
-            was: was, secret: secret)
+            was: was, secret: secret, verify: verify)
     }
 
     /// A property read and written by closures. `set` may clamp or refuse; the value is read back.
+    ///
+    /// - Parameter verify: Refuses values by throwing. It runs while a change is planned, so that a spec file with a wrong value
+    ///   is refused before any instance exists. It must not wait or call the runtime.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, get: @escaping @Sendable (Instance) throws -> Value,
         set: (@Sendable (Instance, Value) throws -> Void)?, in range: ClosedRange<Double>? = nil, step: Double? = nil,
         unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = [],
-        secret: Bool = false
+        secret: Bool = false, verify: (@Sendable (Value) throws -> Void)? = nil
     ) {
         let about = Property.About(
             range: range, step: step, unit: unit, codec: codec, text: text, was: was, secret: secret)
@@ -201,7 +204,9 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         properties.append(
             Property(
                 name: name, shape: { Value.invivoShape }, about: about,
-                place: .accessors(get: { try get(unsafeDowncast($0, to: Instance.self)).asInvivo() }, set: write)))
+                place: .accessors(
+                    get: { try get(unsafeDowncast($0, to: Instance.self)).asInvivo() }, set: write,
+                    verify: verify.map { verify in { @Sendable value in try verify(try Value.fromInvivo(value)) } })))
     }
 
     /// Declares the tunable values that any thread may read: a plain struct, which a commit replaces as a whole, and

@@ -11,10 +11,11 @@ struct Property: Sendable {
 
     enum Place: Sendable {
         case field(offset: Int, size: Int)
-        case accessors(get: Get, set: Set?)
+        case accessors(get: Get, set: Set?, verify: Verify?)
     }
     typealias Get = @Sendable (AnyObject) throws -> InvivoValue
     typealias Set = @Sendable (AnyObject, InvivoValue) throws -> Void
+    typealias Verify = @Sendable (InvivoValue) throws -> Void
 
     /// The metadata of a property for people, editors and checks.
     struct About: Sendable {
@@ -61,13 +62,14 @@ struct Property: Sendable {
             property.flags |= UInt32(INVIVO_PROPERTY_BLOCK)
             property.offset = UInt64(offset)
             property.size = UInt64(size)
-        case .accessors(_, let set):
+        case .accessors(_, let set, let verify):
             property.get = PropertyBox.get
             if set == nil {
                 property.flags |= UInt32(INVIVO_PROPERTY_READ_ONLY)
             } else {
                 property.set = PropertyBox.set
             }
+            if verify != nil { property.verify = PropertyBox.verify }
             property.user_data = box.map { Unmanaged.passUnretained($0).toOpaque() }
         }
         return property
@@ -79,12 +81,14 @@ final class PropertyBox: Sendable {
     private let core: Core
     private let read: Property.Get
     private let write: Property.Set?
+    private let check: Property.Verify?
 
     init?(_ property: Property, _ core: Core) {
-        guard case .accessors(let get, let set) = property.place else { return nil }
+        guard case .accessors(let get, let set, let verify) = property.place else { return nil }
         self.core = core
         read = get
         write = set
+        check = verify
     }
 
     static let get:
@@ -106,6 +110,16 @@ final class PropertyBox: Sendable {
             let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
             return answering(box.core.table, error) {
                 try box.write?(object, try InvivoValue(reading: value.pointee, box.core, .component))
+            }
+        }
+
+    static let verify:
+        @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, ErrorOut?) -> invivo_status = {
+            data, value, error in
+            guard let data, let value else { return InvivoError.Code.internal.rawValue }
+            let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
+            return answering(box.core.table, error) {
+                try box.check?(try InvivoValue(reading: value.pointee, box.core, .component))
             }
         }
 }

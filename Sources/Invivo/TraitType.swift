@@ -96,7 +96,7 @@ public struct TraitType<Fields: Sendable>: Sendable {
         let start = initial
         let property = Property(
             name: name, shape: { Value.invivoShape }, about: about,
-            place: .accessors(get: { _ in .null }, set: { _, _ in }))
+            place: .accessors(get: { _ in .null }, set: { _, _ in }, verify: nil))
         fields.append(
             Field(
                 property: property, isRequired: isRequired,
@@ -125,14 +125,17 @@ public struct TraitType<Fields: Sendable>: Sendable {
     /// set by `Object.set` are put back. The reversal receives the instance, and should not capture it: the runtime keeps the
     /// reversal as long as the object. `Object.self` stands for objects of any language. Without another target, the type
     /// accepts this class.
+    ///
+    /// - Parameter repeats: The reversal may run again after a failure: later commits call it until it succeeds, and nothing
+    ///   below the trait changes until then. Otherwise a reversal that fails is treated as done.
     public mutating func apply<Instance: AnyObject & SendableMetatype>(
-        to type: Instance.Type,
+        to type: Instance.Type, repeats: Bool = false,
         _ body: @escaping @Sendable (Instance, Fields) throws -> (Instance) throws -> Void
     ) {
         if targets.isEmpty { target(type) }
         apply = { object, fields in
             let reversal = try body(try object.core.value(of: object.handle, as: Instance.self, .component), fields)
-            return TraitReversal { object in
+            return TraitReversal(repeats: repeats) { object in
                 try reversal(try object.core.value(of: object.handle, as: Instance.self, .component))
             }
         }

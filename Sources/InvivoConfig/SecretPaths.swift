@@ -96,6 +96,43 @@ public struct SecretPaths: Sendable, Equatable {
         return (0..<names.count).map { names[..<$0].joined(separator: ".") }
     }
 
+    /// Whether exactly this path is declared.
+    public func declares(_ path: String) -> Bool { paths.contains(path) }
+
+    /// Finds declared paths with as many names as another path, some of which are spelled differently.
+    public struct Resembling {
+        /// How many names the search may still look at. A comparison of two names costs as much as eight of them.
+        private var budget: Int
+        private static let comparison = 8
+        public private(set) var found: Set<String> = []
+
+        public init(budget: Int) { self.budget = budget }
+
+        public mutating func find(_ path: String, in secrets: SecretPaths) {
+            find(ConfigPath.names(path)[...], in: secrets.root, below: [], isSame: true)
+        }
+
+        private mutating func find(
+            _ names: ArraySlice<String>, in branch: Branch, below outer: [String], isSame: Bool
+        ) {
+            guard let name = names.first else {
+                if branch.isSecret, !isSame { found.insert(outer.joined(separator: ".")) }
+                return
+            }
+            if let inner = branch.branches[name] {
+                find(names.dropFirst(), in: inner, below: outer + [name], isSame: isSame)
+            }
+            for (other, inner) in branch.branches where other != name {
+                guard budget > 0 else { return }
+                budget -= 1
+                guard abs(other.utf8.count - name.utf8.count) <= other.utf8.count / 3 + 1 else { continue }
+                budget -= Self.comparison
+                guard nearestWord(to: name, among: CollectionOfOne(other)) != nil else { continue }
+                find(names.dropFirst(), in: inner, below: outer + [other], isSame: false)
+            }
+        }
+    }
+
     /// Returns a layer of the configuration in which these paths are marked as secret.
     func marking(_ node: ConfigNode) -> ConfigNode { node.marked(by: root) }
 

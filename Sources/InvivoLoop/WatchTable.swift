@@ -98,7 +98,7 @@ final class WatchTable {
                 guard error != ENOENT && error != ENOTDIR else { return }
                 isWatched = false
                 trail.pollingReason = "\(step.directory) cannot be watched: \(systemText(error))\(advice(error))"
-                report(error, step.directory)
+                report(error, step.directory, of: trail.path)
             }
         }
         for hop in trail.hops.subtracting(hops) { leave(hop, id) }
@@ -150,13 +150,13 @@ final class WatchTable {
     }
 
     /// Once for each reason, until everything is watched.
-    private func report(_ error: Int32, _ directory: String) {
+    private func report(_ error: Int32, _ directory: String, of path: String) {
         guard reported.insert(error).inserted else { return }
         troubles.append(
             Failure(
                 .system,
-                "the directory cannot be watched: \(systemText(error)); files there are looked at every "
-                    + "\(pollInterval / 1_000_000) ms instead\(advice(error))",
-                at: Location(file: directory)))
+                "the directory '\(directory)' on its path cannot be watched: \(systemText(error)); files below it are looked at "
+                    + "every \(pollInterval / 1_000_000) ms instead\(advice(error))",
+                at: Location(file: path)))
     }
 }

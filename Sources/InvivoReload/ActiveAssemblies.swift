@@ -25,7 +25,20 @@ struct ActiveAssemblies: Sendable {
 
     /// The names, in no order.
     var names: [String] { table.keys.map(\.text) }
-    /// The configuration paths that they declare as secret.
-    var secrets: [String] { secretive.flatMap { table[$0]?.description.secrets ?? [] } }
+    /// The configuration paths that they declare as secret, and that the former ones have declared, if these are other assemblies.
+    func secrets(since former: ActiveAssemblies) -> SecretChanges {
+        var changes = SecretChanges()
+        for name in secretive.union(former.secretive) {
+            let (old, new) = (former.table[name]?.description.secrets, table[name]?.description.secrets)
+            guard old != new else { continue }
+            changes.ended += old ?? []
+            changes.begun += new ?? []
+        }
+        return changes
+    }
+    struct SecretChanges {
+        var ended: [String] = []
+        var begun: [String] = []
+    }
     var values: some Sequence<ActiveAssembly> { table.values }
 }

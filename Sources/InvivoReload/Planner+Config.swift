@@ -47,15 +47,12 @@ extension Planner {
     ) -> SecretPaths {
         let changes = set.functions.settings
         let bindings = before.constraints.bindings
-        if let assemblies = definitions.assemblies {
-            return SecretPaths(
-                next.declaredSecrets.all + assemblies.secrets + bindings.applying(changes).secrets)
-        }
+        let assemblies = definitions.assemblies?.secrets(since: before.assemblies) ?? ActiveAssemblies.SecretChanges()
         let former = before.config.declaredSecrets
         let ended =
-            former.subtracting(next.declaredSecrets)
+            former.subtracting(next.declaredSecrets) + assemblies.ended
             + NameSet(changes.removed + changes.added.map(\.name)).flatMap { bindings[$0]?.secrets ?? [] }
-        let begun = next.declaredSecrets.subtracting(former) + changes.added.flatMap(\.secrets)
+        let begun = next.declaredSecrets.subtracting(former) + assemblies.begun + changes.added.flatMap(\.secrets)
         return before.config.secrets.revoking(ended).declaring(begun)
     }
 

@@ -6,20 +6,24 @@ internal import InvivoConfig
 extension UnreadSearch {
     /// Returns the paths that are new, or that resemble a path that is. `certain`: it is no chance that the paths are similar.
     func misspelledSecrets() throws(Failure) -> [(entry: UnreadEntry, isCertain: Bool)] {
-        let assemblies = wiring.definitions.assemblies ?? before.assemblies
         let layers = wiring.config.layers ?? before.config
-        let declared = Set(layers.declaredSecrets.all + assemblies.secrets)
-        guard !declared.isEmpty else { return [] }
-        let former = Set(before.config.declaredSecrets.all + before.assemblies.secrets)
-        let concerned = try hasNewPaths() ? declared : declared.subtracting(former)
+        guard !layers.secrets.isEmpty else { return [] }
+        let former = before.config.secrets
+        let declared =
+            (wiring.definitions.assemblies?.secrets(since: before.assemblies).begun ?? [])
+            + layers.declaredSecrets.subtracting(before.config.declaredSecrets)
+        var resembling = SecretPaths.Resembling(budget: Self.searched)
+        for path in try configuredOrRead() { resembling.find(path, in: layers.secrets) }
+        let concerned = resembling.found.union(declared.filter { !former.declares($0) })
         guard !concerned.isEmpty else { return [] }
         let search = InputSearch(planner, wiring)
+        let fields = (wiring.bindings ?? before.constraints.bindings).secrets
         let bindings = wiring.bindings ?? before.constraints.bindings
         var found: [(entry: UnreadEntry, isCertain: Bool)] = []
         for path in concerned.sorted().prefix(Self.mostSecrets) {
             try Loading.check()
-            guard let near = search.near(secret: path, among: bindings.secrets),
-                !former.contains(path) || isNew(near)
+            guard let near = search.near(secret: path, among: fields),
+                !former.declares(path) || isNew(near)
             else { continue }
             var entry = UnreadEntry(path: path, location: wiring.set.location(ofSecret: path), near: near)
             entry.isSecret = true
@@ -33,13 +37,10 @@ extension UnreadSearch {
     /// The number of paths that one plan searches for.
     private static let mostSecrets = 200
 
-    /// Whether the plan is the first to configure or read any path.
-    private func hasNewPaths() throws(Failure) -> Bool {
-        if wiring.config.changes.contains(where: { $0.node != nil && before.config.tree.find($0.path) == nil }) {
-            return true
-        }
-        if wiring.bindings != nil { return true }
-        return !(try newPaths().isEmpty)
+    /// The paths that the plan is the first to configure or read.
+    private func configuredOrRead() throws(Failure) -> [String] {
+        let configured = wiring.config.changes.filter { $0.node != nil && before.config.tree.find($0.path) == nil }
+        return configured.map(\.path) + wiring.set.functions.settings.added.flatMap(\.secrets) + (try newPaths())
     }
 
     /// Whether the plan is the first to configure or read a path.

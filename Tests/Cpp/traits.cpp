@@ -207,7 +207,59 @@ static void close_puts_attached_objects_back() {
     CHECK(counted.use_count() == 1);
 }
 
+// A reversal that may run again is called by each commit until it succeeds; nothing below it changes until then.
+static void a_reversal_repeats() {
+    invivo::runtime own;
+    invivo::ref<voice> lead = open(own);
+    int fails = 2;
+    own.add_trait(invivo::trait<>("synth.Late").repeats().apply<voice>([&](voice &target, const invivo::no_fields &) {
+        target.gain += 10;
+        return [&fails](voice &one) {
+            if (fails-- > 0) throw std::runtime_error("not now");
+            one.gain -= 10;
+        };
+    }));
+    CHECK(tell(own, "a", "traits: { synth.lead: [Set: { gain: 2 }, synth.Late: {}] }"));
+    CHECK(lead->gain == 12);
+    CHECK(refuses(own, "traits: {}", "not now"));
+    CHECK(lead->gain == 12 && fails == 1);
+    CHECK(tell(own, "b", "config: { x: 1 }"));
+    CHECK(lead->gain == 12 && fails == 0);
+    CHECK(tell(own, "b", "config: { x: 2 }"));
+    CHECK(lead->gain == 12 && fails == -1); // put back, and applied again
+    CHECK(tell(own, "a", "traits: {}"));
+    CHECK(lead->gain == 1 && fails == -2);
+}
+
+struct screen {
+    int64_t columns = 0;
+    std::string name = "main";
+    static bool is_even(int64_t value) { return value % 2 == 0; }
+};
+static void no_blanks(const std::string &name) {
+    if (name.find(' ') != std::string::npos) throw invivo::error(INVIVO_E_RANGE, "expected a name without blanks");
+}
+static void values_are_verified() {
+    invivo::runtime own;
+    invivo::type<screen> described("Screen");
+    described.property<&screen::columns>("columns").verify<&screen::is_even>("columns");
+    described.property<&screen::name>("name").verify<&no_blanks>("name");
+    CHECK(throws(INVIVO_E_ARGUMENT, "'Screen' has no property 'rows' to verify", [&] { described.verify<&screen::is_even>("rows"); }));
+    described.add(own.raw());
+    own.define(invivo::definition("a.screen").of<screen>().lazy_singleton());
+    CHECK(refuses(own, "traits: { a.screen: [Set: { columns: 3 }] }", "a:1:38: a.screen.columns: the check does not hold"));
+    CHECK(refuses(own, "traits: { a.screen: [Set: { name: two words }] }", "a:1:35: a.screen.name: expected a name without blanks"));
+    CHECK(status == INVIVO_E_RANGE);
+    CHECK(tell(own, "a", "traits: { a.screen: [Set: { columns: 4, name: two }] }"));
+    invivo::ref<screen> one = own.resolve<screen>("a.screen");
+    CHECK(one->columns == 4 && one->name == "two");
+    CHECK(refuses(own, "traits: { a.screen: [Set: { columns: 5 }] }", "the check does not hold"));
+    CHECK(one->columns == 4);
+}
+
 int main() {
+    a_reversal_repeats();
+    values_are_verified();
     a_trait_type_declares_layers();
     a_field_has_a_codec();
     a_trait_type_runs_code();

@@ -401,6 +401,7 @@ extension LoopRoom {
             let b = engine.follow("/d/b")
             let troubles = engine.advance().troubles
             #expect(troubles.count == 1)
+            #expect(troubles.first?.text.hasPrefix("/d/a") == true)
             #expect(troubles.first?.text.contains("No space left on device") == true)
             #expect(troubles.first?.text.contains("raise fs.inotify.max_user_watches") == true)
             world.files["/d/a"]?.size = 6

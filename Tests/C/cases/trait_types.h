@@ -57,6 +57,7 @@ static invivo_status trait_apply(invivo_object target, void *instance, const voi
     trait_application *self = malloc(sizeof *self);
     *self = (trait_application){said, added};
     reversal->revert = trait_revert, reversal->data = self, reversal->destroy = free;
+    if (script_says(said, 3, "repeats")) reversal->flags = INVIVO_REVERSAL_REPEATS;
     return INVIVO_OK;
 }
 /* Has no reversal. */

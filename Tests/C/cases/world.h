@@ -155,7 +155,7 @@ typedef struct thing {
     double radius, opacity, size;     /* of a label */
     bool masks;
     int64_t shadow, background;
-    invivo_value offset, font, text_color;
+    invivo_value offset, font, text_color, columns;
     double constant;                  /* of a gap */
     invivo_object below[16];
     size_t below_count;
@@ -219,6 +219,12 @@ static invivo_status thing_set_value(void *instance, void *user_data, const invi
     invivo_value_clear(field);
     return invivo_value_copy(field, value, error);
 }
+static invivo_status thing_verify_even(void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data;
+    if (value->as.signed_integer % 2 == 0) return INVIVO_OK;
+    *error = invivo_error_make(INVIVO_E_RANGE, "expected an even number", NULL, NULL);
+    return INVIVO_E_RANGE;
+}
 #define OBJECT_PROPERTY(field)                                                                                  \
     {.struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_OBJECT, .get = thing_get_object, \
      .set = thing_set_object, .user_data = (void *)offsetof(thing, field)}
@@ -252,6 +258,8 @@ static const invivo_property label_properties[] = {
     VALUE_PROPERTY(font, STRING, NONE),
     INVIVO_FIELD(thing, size),
     VALUE_PROPERTY(text_color, STRING, NONE),
+    {.struct_size = sizeof(invivo_property), .name = "columns", .kind = INVIVO_KIND_INT64, .get = thing_get_value,
+     .set = thing_set_value, .user_data = (void *)offsetof(thing, columns), .verify = thing_verify_even},
 };
 static const invivo_property gap_properties[] = {THING_PROPERTIES, INVIVO_FIELD(thing, constant)};
 #define TABLE(properties) {properties, sizeof properties / sizeof *properties}

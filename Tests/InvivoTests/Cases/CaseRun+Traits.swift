@@ -99,7 +99,7 @@ extension CaseRun {
                 TraitType(name, Added()) {
                     $0.target(target)
                     $0.field("by", \.by)
-                    $0.apply(to: Object.self) { object, fields in
+                    $0.apply(to: Object.self, repeats: words.contains { $0.text == "repeats" }) { object, fields in
                         let added = fields.by * times
                         try world.event("apply(\(name))")
                         try object.set("number", try object.get("number", as: Int64.self) + added)

@@ -36,6 +36,7 @@ class Thing {
         var font = ""
         var size = 0.0
         var textColor = ""
+        var columns: Int64 = 0
     }
     private struct WeakThing { weak var thing: Thing? }
 
@@ -239,6 +240,9 @@ class ThingKind: @unchecked Sendable {
         type.property("font", \.label.font)
         type.property("size", \.label.size)
         type.property("text_color", \.label.textColor)
+        type.property(
+            "columns", \.label.columns,
+            verify: { if $0 % 2 != 0 { throw InvivoError(.range, "expected an even number") } })
     }
 
     private static func hooks<Kind: Thing>(_ type: inout ObjectType<Kind>) {

@@ -478,6 +478,57 @@ def test_objects_of_other_languages_have_traits_of_python(native: Path) -> None:
         assert voice.note == 10  # its reversal refers to the object until the runtime closes
 
 
+def test_a_reversal_repeats(runtime: invivo.Runtime) -> None:
+    fails = ["once", "twice"]
+
+    class Late(invivo.Trait, name="t.Late", repeats=True):
+        targets = (Voice,)
+
+        def apply(self, target: Voice) -> Callable[[Voice], None]:
+            target.gain += 5
+
+            def reverse(target: Voice) -> None:
+                if fails:
+                    raise RuntimeError(fails.pop())
+                target.gain -= 5
+
+            return reverse
+
+    lead = runtime["synth.lead"]
+    tuning = runtime.source("tuning.yaml", "traits: { synth.lead: [{ Set: { gain: 2 } }, { t.Late: {} }] }")
+    assert lead.gain == 7
+    with pytest.raises(invivo.Error, match="twice"):
+        tuning.update("traits: {}")
+    assert lead.gain == 7
+    runtime.configure("x", 1)
+    assert lead.gain == 7 and not fails
+    runtime.configure("x", 2)
+    assert lead.gain == 7  # put back, and applied again
+    tuning.update("traits: {}")
+    assert lead.gain == 1
+    tuning.close()
+    Late.remove()
+
+
+def test_only_a_function_repeats() -> None:
+    with pytest.raises(
+        invivo.ArgumentError, match=r"Layered has repeats=True without apply\(\): layers have no reversal"
+    ):
+
+        class Layered(invivo.Trait, name="t.Layered", repeats=True):
+            targets = "*"
+
+            def layers(self, layers: invivo.Layers) -> None: ...
+
+    with pytest.raises(invivo.ArgumentError, match=r"Yields has repeats=True, and a generator runs only once"):
+
+        class Yields(invivo.Trait, name="t.Yields", repeats=True):
+            targets = "*"
+
+            def apply(self, target: Any) -> Iterator[None]:
+                yield
+
+
 def test_reversals_leave_nothing_in_the_object(runtime: invivo.Runtime) -> None:
     class Louder(invivo.Trait, name="synth.Louder"):
         targets = (Voice,)

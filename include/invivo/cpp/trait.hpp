@@ -51,6 +51,7 @@ template <typename Fields> struct trait_functions {
     std::function<void(const Fields &, invivo::layers &)> layers;
     /// Returns an empty function if the values that were set are to be put back.
     std::function<trait_reversal(const object &, const Fields &)> apply;
+    bool repeats = false;
 
     Fields read(const invivo_value *values, size_t count) const {
         Fields fields{};
@@ -93,6 +94,7 @@ template <typename Fields> struct trait_thunks {
             if (!back) return;
             reversal->data = new trait_reversal(std::move(back));
             reversal->revert = revert;
+            if (functions(data).repeats && reversal->struct_size >= sizeof(invivo_reversal)) reversal->flags = INVIVO_REVERSAL_REPEATS;
             reversal->destroy = [](void *kept) { delete static_cast<trait_reversal *>(kept); };
         });
     }
@@ -200,6 +202,10 @@ public:
         default_target_ = detail::name_of<T>();
         return *this;
     }
+
+    /// The reversal may run again after a failure: later commits call it until it succeeds, and nothing below the trait changes
+    /// until then. Without this, a reversal that fails is treated as done.
+    trait &repeats() { return edit().repeats = true, *this; }
 
     /// Adds it to a change set, or replaces the type with the same name.
     void add(invivo_changes changes) const {

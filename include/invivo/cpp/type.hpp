@@ -2,6 +2,7 @@
 #ifndef INVIVO_CPP_TYPE_HPP
 #define INVIVO_CPP_TYPE_HPP
 
+#include "refused.hpp"
 #include "value.hpp"
 
 namespace invivo {
@@ -143,6 +144,17 @@ template <typename T> struct thunks {
     static invivo_status tell(void *instance, void *, const invivo_value *to, invivo_error **failed) noexcept {
         using given = std::tuple_element_t<0, typename method_of<decltype(Setter)>::arguments>;
         return guarded(failed, [&] { (static_cast<T *>(instance)->*Setter)(convert<parameter_of<given>>::read(*to)); });
+    }
+    template <auto Check> static invivo_status verify(void *, const invivo_value *value, invivo_error **failed) noexcept {
+        using traits = method_of<decltype(Check)>;
+        using given = parameter_of<std::tuple_element_t<0, typename traits::arguments>>;
+        return guarded(failed, [&] {
+            if constexpr (std::is_void_v<typename traits::result>) {
+                Check(convert<given>::read(*value));
+            } else {
+                if (!Check(convert<given>::read(*value))) throw refused("the check does not hold");
+            }
+        });
     }
     template <auto Method>
     static invivo_status call(void *instance, void *, const invivo_value *arguments, size_t count, invivo_value *result,
@@ -289,6 +301,18 @@ public:
         if (detail::is_time<result>::value && !given.unit) given.unit = "s";
         return property(called, detail::convert<result>::kind,
                         detail::thunks<T>::template ask<Getter>, detail::thunks<T>::template tell<Setter>, given);
+    }
+    /// Sets the check of the values of a property: a function, which refuses a value by throwing or by returning false.
+    /// `.property<&voice::steps>("steps").verify<&voice::is_even>("steps")`. It runs while a change is planned, so that a spec
+    /// file with a wrong value is refused before any object exists. It must not wait or call the runtime; see
+    /// invivo_property.verify.
+    template <auto Check> INVIVO_LOCAL type &verify(const char *called) {
+        for (invivo_property &each : properties_) {
+            if (std::string_view(each.name) != called) continue;
+            each.verify = detail::thunks<T>::template verify<Check>;
+            return *this;
+        }
+        throw error(INVIVO_E_ARGUMENT, "'" + name_ + "' has no property '" + called + "' to verify; add the property first");
     }
     template <auto Method> INVIVO_LOCAL type &method(const char *called, const std::vector<std::string> &names = {}) {
         using traits = detail::method_of<decltype(Method)>;

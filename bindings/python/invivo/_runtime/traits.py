@@ -73,19 +73,27 @@ class Trait:
     same name replaces the former one: in each runtime the applications of the former class are reversed, and the new
     one is applied, in one reload. If a runtime refuses it, the class statement raises, and that runtime keeps the
     former class. ``abstract=True`` declares a base class that is no trait type itself. ``everywhere=False`` adds the
-    type to no runtime: use `Runtime.add_trait`.
+    type to no runtime: use `Runtime.add_trait`. ``repeats=True``: the reversal may run again after a failure. Later
+    commits call it until it succeeds, and nothing below the trait changes until then. Without it, a reversal that
+    fails is treated as done.
     """
 
     targets: ClassVar[Any]
 
     def __init_subclass__(
-        cls, *, name: str | None = None, abstract: bool = False, everywhere: bool = True, **more: Any
+        cls,
+        *,
+        name: str | None = None,
+        abstract: bool = False,
+        everywhere: bool = True,
+        repeats: bool = False,
+        **more: Any,
     ) -> None:
         super().__init_subclass__(**more)
         if abstract:
             return
         own = name or f"{cls.__module__.removeprefix('invivo_modules.')}.{cls.__name__}"
-        described = describe_trait(cls, own, here())
+        described = describe_trait(cls, own, here(), repeats)
         setattr(cls, TRAIT, described)
         if _loading.found is not None and everywhere:
             _loading.found.append(described)

@@ -92,6 +92,7 @@ class TraitType:
     targets: tuple[type | str, ...]
     fields: tuple[Property, ...]
     required: frozenset[str]
+    repeats: bool
 
     def give(self, core: Objects, changes: c.invivo_changes) -> None:
         """Adds it to a change set of the library."""
@@ -131,7 +132,7 @@ def trait_type_of(cls: Any) -> TraitType:
     return found
 
 
-def describe_trait(cls: type, name: str, place: tuple[str, int]) -> TraitType:
+def describe_trait(cls: type, name: str, place: tuple[str, int], repeats: bool = False) -> TraitType:
     """Describes a subclass of `Trait`. ``place``: where it is defined."""
 
     def fail(problem: str) -> ArgumentError:
@@ -150,6 +151,10 @@ def describe_trait(cls: type, name: str, place: tuple[str, int]) -> TraitType:
                     + ("; apply() may be a generator that yields once" if method == "apply" else "")
                 )
             check_callback(function, ("self", *gets), f"{cls.__name__}.{method}", _ADVICE)
+    if repeats and actions == ["layers"]:
+        raise fail("has repeats=True without apply(): layers have no reversal")
+    if repeats and inspect.isgeneratorfunction(getattr(cls, "apply", None)):
+        raise fail("has repeats=True, and a generator runs only once: return the reversal from apply() as a function")
     found = describe(cls, is_trait=True)
     hints = hints_of(cls)
     fields = []
@@ -177,6 +182,7 @@ def describe_trait(cls: type, name: str, place: tuple[str, int]) -> TraitType:
         targets=_targets(getattr(cls, "targets", None), fail),
         fields=tuple(fields),
         required=frozenset(each.name for each in fields if getattr(cls, each.name, ...) is ...),
+        repeats=repeats,
     )
 
 
@@ -318,8 +324,10 @@ def _register(
             done.append(None)
             return  # the library puts back what was set through it
         reverse = lambda _: attributes.put_back(changed)  # noqa: E731
-        if reversal[0].struct_size >= ctypes.sizeof(c.invivo_reversal):
-            reversal[0].flags = c.INVIVO_REVERSAL_REPEATS  # an attribute may refuse its value for a while
+    # An attribute may refuse its value for a while.
+    repeats = described.repeats and not isinstance(reverse, Suspended)
+    if (repeats or answers[0] is None) and reversal[0].struct_size >= ctypes.sizeof(c.invivo_reversal):
+        reversal[0].flags = c.INVIVO_REVERSAL_REPEATS
     applied.hold(reverse)
     given, library = reversal[0], applied.core.library
     given.data = callbacks.enroll(applied, applied.number)

@@ -19,6 +19,7 @@ def trait_type(line: Line, names: Names) -> type[invivo.Trait]:
         return Described(line, names).type()
     named, kind, target = line.words[1].text, line.words[2].text, line.labelled("for") or "Thing"
     times, here = int(line.labelled("times") or 1), world.world
+    repeats = any(word.text == "repeats" for word in line.words)
 
     class Layered(invivo.Trait, name=named, everywhere=False):
         targets = target
@@ -34,7 +35,7 @@ def trait_type(line: Line, names: Names) -> type[invivo.Trait]:
             layers.scale("number", self.amount * times)
             layers.offset("number", self.plus)
 
-    class Added(invivo.Trait, name=named, everywhere=False):
+    class Added(invivo.Trait, name=named, everywhere=False, repeats=repeats):
         targets = target
         by: int = 1
 

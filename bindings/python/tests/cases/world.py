@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Final, Generic, TypeVar
 
+from annotated_types import Predicate
+
 import invivo
 
 T = TypeVar("T")
@@ -302,7 +304,12 @@ class Lamp(Thing):
     place: dict[str, float] = invivo.tunable({}, codec="point")
 
 
+def even(value: int) -> bool:
+    return value % 2 == 0
+
+
 class Label(Thing):
+    columns: Annotated[int, Predicate(even)] = invivo.tunable(0)
     radius: float = invivo.tunable(0.0)
     masks: bool = invivo.tunable(False)
     shadow: int = invivo.tunable(0, codec="color")
