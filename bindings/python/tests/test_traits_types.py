@@ -501,7 +501,8 @@ def test_a_reversal_repeats(runtime: invivo.Runtime) -> None:
         tuning.update("traits: {}")
     assert lead.gain == 7
     runtime.configure("x", 1)
-    assert lead.gain == 7 and not fails
+    assert lead.gain == 7
+    assert not fails
     runtime.configure("x", 2)
     assert lead.gain == 7  # put back, and applied again
     tuning.update("traits: {}")
