@@ -162,6 +162,41 @@ static double set_among_secrets(int count) {
     must(invivo_runtime_close(runtime, &error));
     return best;
 }
+static void set_one_value(const char *path, const invivo_value *value) {
+    invivo_changes changes = opened();
+    must(invivo_changes_configure(changes, path, value, &error));
+    commit(changes);
+}
+/* So many runtime settings, ten in each section; with `inside`, one of them lies in another. */
+static void add_settings(int count, bool inside) {
+    invivo_value value = invivo_int64(1), map = {.kind = INVIVO_KIND_MAP};
+    open_runtime();
+    invivo_changes changes = opened();
+    if (inside) {
+        must(invivo_changes_configure(changes, "around", &map, &error));
+        must(invivo_changes_configure(changes, "around.one", &value, &error));
+    }
+    for (int i = 0; i < count; i++) {
+        char path[40];
+        snprintf(path, sizeof path, "s%05d.v%d", i / 10, i % 10);
+        must(invivo_changes_configure(changes, path, &value, &error));
+    }
+    commit(changes);
+}
+static double among_settings(int count, bool inside) {
+    double best;
+    int number = 0;
+    add_settings(count, inside);
+    EDITS(best, edits, {
+        invivo_value value = invivo_int64(++number);
+        set_one_value("s00000.v4", &value);
+        set_one_value("s00000.v4", NULL);
+    });
+    must(invivo_runtime_close(runtime, &error));
+    return best;
+}
+static double set_among_settings(int count) { return among_settings(count, false); }
+static double set_among_nested_settings(int count) { return among_settings(count, true); }
 static void declare_and_revoke(void) {
     invivo_changes changes = opened();
     must(invivo_changes_add_secret(changes, "secrets.one", &error));
@@ -448,6 +483,8 @@ static const operation operations[] = {
     {"traits.text.one.of.documents", traits_text},
     {"config.set.one.of.decisions", set_among_decisions},
     {"config.set.one.of.secrets", set_among_secrets},
+    {"config.set.one.of.settings", set_among_settings},
+    {"config.set.one.of.nested.settings", set_among_nested_settings},
     {"secret.declare.one.of", declare_secret},
     {"secret.declare.one.of.values", declare_among_values},
     {"source.open.one.of.values", source_among_values},

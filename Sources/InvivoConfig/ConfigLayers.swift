@@ -16,7 +16,7 @@ public struct ConfigLayers: Sendable {
     public private(set) var environment: Environment
 
     /// The order of the layer of the environment: above all documents, and below the runtime settings.
-    private static let environmentOrder = RuntimeSettings.mergedOrder - 1
+    private static let environmentOrder = RuntimeSettings.firstOrder - 1
 
     public init(_ environment: Environment = .empty) { self.environment = environment }
 
@@ -70,16 +70,9 @@ public struct ConfigLayers: Sendable {
             environment = changedEnvironment.copy
             change(Self.environmentOrder, changedEnvironment.node)
         }
-        if !changedSettings.isEmpty {
-            let former = settings.layers
-            for (path, node) in changedSettings { settings.set(path, node) }
-            let next = settings.layers
-            for order in former.keys where next[order] == nil { change(order, nil) }
-            // A setting has an order of its own for each value.
-            for (order, node) in next where former[order] == nil || order == RuntimeSettings.mergedOrder {
-                change(order, node)
-            }
-        }
+        var edited: [UInt64: ConfigNode?] = [:]
+        for (path, node) in changedSettings { settings.set(path, node, &edited) }
+        for (order, node) in edited.sorted(by: { $0.key < $1.key }) { change(order, node) }
         if secrets != formerSecrets {
             let changed = Set(changes.map(\.order))
             let marks = SecretPaths.Change(from: formerSecrets, to: secrets)
@@ -106,81 +99,72 @@ public struct ConfigLayers: Sendable {
     }
 }
 
-/// Values that the running program set by path, in order.
+/// Values that the running program set by path. Each is a layer of its own. A copy shares what does not change.
 private struct RuntimeSettings: Sendable {
-    private struct Setting: Sendable {
-        var order: UInt64
-        var node: ConfigNode
-    }
+    /// The orders of the settings whose paths begin with one name after another.
+    private struct Branch: Sendable {
+        var order: UInt64?
+        var branches: TreeDictionary<String, Branch> = [:]
 
-    /// The order of the layer of all settings, and below the orders of separate settings.
-    static let mergedOrder = UInt64.max / 2
-
-    private var settings: TreeDictionary<Name, Setting> = [:]
-    private var last: UInt64 = 0
-    /// All settings as one layer; nil if the path of one lies in another, because their order matters then.
-    private(set) var merged: Merged? = Merged(node: nil)
-
-    struct Merged: Sendable {
-        var node: ConfigNode?
-    }
-
-    /// The layers of the settings by their order, which is above the orders of all documents.
-    var layers: [UInt64: ConfigNode] {
-        if let merged { return merged.node.map { [Self.mergedOrder: $0] } ?? [:] }
-        var layers: [UInt64: ConfigNode] = [:]
-        for (path, setting) in settings {
-            layers[Self.mergedOrder + setting.order] = Self.setting(nil, ConfigPath.names(path.text)[...], setting.node)
+        /// Sets the order at a path below. Returns whether a setting lies around or below it.
+        mutating func set(_ names: ArraySlice<String>, _ new: UInt64?) -> Bool {
+            guard let name = names.first else {
+                order = new
+                return !branches.isEmpty
+            }
+            let isInside = order != nil
+            return branches[name, default: Branch()].set(names.dropFirst(), new) || isInside
         }
-        return layers
+
+        func order(at names: ArraySlice<String>) -> UInt64? {
+            guard let name = names.first else { return order }
+            return branches[name]?.order(at: names.dropFirst())
+        }
+
+        /// Removes everything at a path below. Returns the orders.
+        mutating func remove(_ names: ArraySlice<String>) -> [UInt64] {
+            guard let name = names.first else {
+                defer { self = Branch() }
+                return orders
+            }
+            guard var inner = branches[name] else { return [] }
+            let removed = inner.remove(names.dropFirst())
+            branches[name] = inner.order == nil && inner.branches.isEmpty ? nil : inner
+            return removed
+        }
+
+        private var orders: [UInt64] { (order.map { [$0] } ?? []) + branches.values.flatMap(\.orders) }
     }
 
-    mutating func set(_ path: String, _ node: ConfigNode?) {
-        guard let node else { return withdraw(path) }
-        last += 1
-        let isKnown = settings.updateValue(Setting(order: last, node: node), forKey: Name(path)) != nil
-        guard let merged else { return merge() }
-        let names = ConfigPath.names(path)
-        if !isKnown && (isInAnother(names) || merged.node?.find(path) != nil) || path.isEmpty {
-            self.merged = settings.count == 1 ? Merged(node: node) : nil
+    /// Above the orders of all documents.
+    static let firstOrder = UInt64.max / 2
+    private var root = Branch()
+    private var next = Self.firstOrder
+
+    /// Sets a path, or withdraws the settings at and below it (nil). `edited` receives the layers that change, by their order.
+    mutating func set(_ path: String, _ node: ConfigNode?, _ edited: inout [UInt64: ConfigNode?]) {
+        let names = ConfigPath.names(path)[...]
+        guard let node else {
+            for order in root.remove(names) { edited[order] = .some(nil) }
             return
         }
-        self.merged = Merged(node: Self.setting(merged.node, names[...], node))
-    }
-
-    private mutating func withdraw(_ path: String) {
-        let count = settings.count
-        if path.isEmpty {
-            settings = [:]
-        } else {
-            settings[Name(path)] = nil
-            settings = settings.filter { $0.key.text.rest(after: path + ".") == nil }
+        let former = root.order(at: names)
+        let overlaps = root.set(names, former ?? next)
+        // A later setting lies over those around and below it.
+        if let former, !overlaps { return edited[former] = Self.around(node, names) }
+        if let former {
+            edited[former] = .some(nil)
+            _ = root.set(names, next)
         }
-        if settings.count != count { merge() }
+        edited[next] = Self.around(node, names)
+        next += 1
     }
 
-    /// Returns whether a parent of the path is set.
-    private func isInAnother(_ names: [String]) -> Bool {
-        (0..<names.count).contains { settings[Name(names[..<$0].joined(separator: "."))] != nil }
-    }
-
-    private mutating func merge() {
-        var node: ConfigNode?
-        for (path, setting) in settings.sorted(by: { $0.value.order < $1.value.order }) {
-            let names = ConfigPath.names(path.text)
-            guard settings.count == 1 || !names.isEmpty && !isInAnother(names) else { return merged = nil }
-            node = Self.setting(node, names[...], setting.node)
-        }
-        merged = Merged(node: node)
-    }
-
-    /// Returns `around` with `node` at a path below it.
-    private static func setting(_ around: ConfigNode?, _ names: ArraySlice<String>, _ node: ConfigNode) -> ConfigNode {
+    /// Returns the maps around a value at a path.
+    private static func around(_ node: ConfigNode, _ names: ArraySlice<String>) -> ConfigNode {
         guard let name = names.first else { return node }
-        var editor = ConfigMap.Editor(around?.map ?? .empty)
-        let index = around?.map?.index(of: name)
-        let inner = setting(index.flatMap { around?.map?.node(at: $0) }, names.dropFirst(), node)
-        if let index { editor.replace(at: index, by: inner) } else { editor.append(name, inner) }
+        var editor = ConfigMap.Editor(.empty)
+        editor.append(name, around(node, names.dropFirst()))
         return ConfigNode(.map(editor.map), at: node.location)
     }
 }
