@@ -9,14 +9,6 @@ static void refused(invivo_status status) {
     invivo_error_release(error);
     error = NULL;
 }
-/* A value that concerns nothing else. */
-static void set_unrelated(int number) {
-    invivo_value value = invivo_int64(number);
-    invivo_changes changes = opened();
-    must(invivo_changes_configure(changes, "unrelated.level", &value, &error));
-    commit(changes);
-}
-
 /* ---- documents --------------------------------------------------------------------------------------------- */
 
 static part own;

@@ -35,7 +35,7 @@ static void open_runtime(void) {
     invivo_type_options of_part = {.struct_size = sizeof of_part, .name = "Part", .size = sizeof(part), .alignment = 8,
                                    .properties = part_properties, .property_count = 2};
     invivo_runtime_options_init(&options);
-    options.max_document_bytes = 1 << 24, options.max_document_nodes = 1 << 20, options.load_timeout_ms = INVIVO_LOAD_UNLIMITED;
+    options.max_document_bytes = 1 << 24, options.max_document_nodes = 1 << 20, options.load_timeout_ms = INVIVO_LOAD_UNLIMITED, options.log_level = INVIVO_LOG_SILENT;
     must(invivo_runtime_open(&runtime, &options, &error));
     must(invivo_type_register(runtime, &of_part, &type, &error));
 }
@@ -62,6 +62,14 @@ static char *lines(const char *head, const char *line, int count) {
     size_t length = (size_t)snprintf(text, size, "%s", head);
     for (int i = 0; i < count; i++) length += (size_t)snprintf(text + length, size - length, line, i);
     return text;
+}
+
+/* A value that concerns nothing else. */
+static inline void set_unrelated(int number) {
+    invivo_value value = invivo_int64(number);
+    invivo_changes changes = opened();
+    must(invivo_changes_configure(changes, "unrelated.level", &value, &error));
+    commit(changes);
 }
 
 typedef struct {

@@ -54,7 +54,7 @@ public struct ConfigLayers: Sendable {
         documents changed: [(order: UInt64, node: ConfigNode?)],
         environment changedEnvironment: NewEnvironment? = nil,
         settings changedSettings: [(path: String, node: ConfigNode?)], secrets nextSecrets: SecretPaths? = nil
-    ) throws(Failure) -> [ConfigTree.Change] {
+    ) throws(Failure) -> ConfigTree.Changes {
         var changes: [ConfigMerge.Change] = []
         let formerSecrets = secrets
         let secrets = nextSecrets ?? formerSecrets

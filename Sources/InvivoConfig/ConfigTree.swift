@@ -31,15 +31,31 @@ public struct ConfigTree: Sendable {
         public let isLeaf: Bool
     }
 
-    /// Returns all paths whose value differs from `former`, parents before children. Shared subtrees are skipped.
-    public func changes(since former: ConfigTree) throws(Failure) -> [Change] {
+    /// The paths whose value differs, parents before children.
+    public struct Changes: Sendable, RandomAccessCollection {
+        public fileprivate(set) var elements: [Change] = []
+        /// The maps whose names are in another order, or have new names between them. A map of another order is equal to the former one.
+        public fileprivate(set) var reordered: [String] = []
+
+        public init() {}
+
+        public var startIndex: Int { elements.startIndex }
+        public var endIndex: Int { elements.endIndex }
+        public subscript(index: Int) -> Change { elements[index] }
+    }
+
+    /// Returns all paths whose value differs from `former`. Shared subtrees are skipped.
+    public func changes(since former: ConfigTree) throws(Failure) -> Changes {
         var comparison = Comparison()
         try comparison.compare(former.root, root, "")
-        return comparison.found
+        var changes = Changes()
+        (changes.elements, changes.reordered) = (comparison.found, comparison.reordered)
+        return changes
     }
 
     private struct Comparison {
         var found: [Change] = []
+        var reordered: [String] = []
         private var steps = LoadSteps()
 
         mutating func compare(_ old: ConfigNode?, _ new: ConfigNode?, _ path: String) throws(Failure) {
@@ -61,7 +77,9 @@ public struct ConfigTree: Sendable {
                 return !old.isSame(as: new)
             }
             var differs = before == nil || after == nil
-            for (name, old, new) in try ConfigMap.difference(before, after, &steps).entries {
+            let difference = try ConfigMap.difference(before, after, &steps)
+            if !difference.keepsOrder { reordered.append(path) }
+            for (name, old, new) in difference.entries {
                 if case .value? = old?.content, case .value? = new?.content, let old, let new, old.isSame(as: new) {
                     continue
                 }

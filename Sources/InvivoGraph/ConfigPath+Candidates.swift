@@ -1,5 +1,10 @@
 public import InvivoConfig
 
+extension Definition {
+    /// The full paths at which a pattern looks for its entries; none for another definition.
+    public var patternPaths: [String] { body.each.map { ConfigPath.candidates($0, for: self) } ?? [] }
+}
+
 extension ConfigPath {
     /// The full paths at which a definition looks for a path, in this order: its own scopes from the innermost to the
     /// outermost, the scopes of its assembly, the global one.

@@ -10,8 +10,8 @@ final class ConfigReaders {
     private lazy var paths = planner.registrations.readPaths
     private let rules: RuleTable
     private let bindings: BindingTable
-    /// Paths with definitions for each entry. These read the entries, and the values in them that they name.
-    private let patterns: Set<UInt32>
+    /// The paths of the planned definitions for each entry. These read the entries, and the values in them that they name.
+    private let plannedPatterns: Set<String>
     private lazy var planned = Set(wiring.compiled.recipes.values.flatMap { $0.references.edges.map(\.id) })
 
     init(_ planner: Planner, _ wiring: NextWiring) {
@@ -19,14 +19,8 @@ final class ConfigReaders {
         self.wiring = wiring
         rules = wiring.rules ?? planner.before.rules
         bindings = wiring.bindings ?? planner.before.constraints.bindings
-        let patterns =
-            planner.before.links.patterns.filter { wiring.definitions.changed[$0] == nil }.compactMap {
-                planner.before.definitions[$0]
-            }
-            + wiring.definitions.changed.values.compactMap { $0?.body.each == nil ? nil : $0 }
+        plannedPatterns = wiring.definitions.patternPaths
         others = planner.registrations.hostPaths
-        let paths = patterns.flatMap { ConfigPath.candidates($0.body.each ?? "", for: $0) }
-        self.patterns = Set(paths.compactMap(planner.registrations.noteRead))
     }
 
     /// Whether something reads this path, with all that lies below it.
@@ -56,7 +50,12 @@ final class ConfigReaders {
     }
 
     /// Whether there is a definition for each entry at this path.
-    func isPattern(_ id: UInt32?) -> Bool { id.map(patterns.contains) ?? false }
+    private var hasPatterns: Bool { !plannedPatterns.isEmpty || !planner.before.links.patterns.isEmpty }
+    func isPattern(_ id: UInt32?) -> Bool {
+        guard hasPatterns, let id, let path = planner.names.configPath(id) else { return false }
+        return plannedPatterns.contains(path)
+            || planner.before.links.patternsAtPath[path].contains { wiring.definitions.changed[$0] == nil }
+    }
 
     /// Whether a condition of a trait reads the path.
     private func isCondition(_ path: String) -> Bool {
@@ -64,7 +63,7 @@ final class ConfigReaders {
             || wiring.staged.documents.contains { $0.next.traits.conditions.contains(path) }
     }
 
-    private func isNamed(_ id: UInt32) -> Bool { patterns.contains(id) || isRead(id) }
+    private func isNamed(_ id: UInt32) -> Bool { isPattern(id) || isRead(id) }
 
     func isRead(below path: String) -> Bool { paths.hasPath(below: path, isNamed) }
 
@@ -84,7 +83,7 @@ final class ConfigReaders {
         let names = ConfigPath.names(path)
         var budget = PathTrie.Budget(nodes: UnreadSearch.searched)
         return paths.nearest(to: path, limit: 2, &budget) { id in
-            self.patterns.contains(id) || isRead(id)
+            self.isPattern(id) || isRead(id)
         } accepting: { near, distance in
             Self.isMisspelled(names, path, ConfigPath.names(near), distance)
         }

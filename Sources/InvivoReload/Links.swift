@@ -13,7 +13,9 @@ struct Links: Sendable {
     /// Definition -> the inline definitions in it, and the definitions of a pattern's entries.
     var inlines = KeySets<UInt32>()
     /// The definitions that are patterns for the entries of a map or list.
-    var patterns: TreeSet<UInt32> = []
+    private(set) var patterns: TreeSet<UInt32> = []
+    /// Configuration path -> the patterns that may be for its entries.
+    private(set) var patternsAtPath = KeySets<String>()
     /// The definitions whose objects keep former dependencies.
     var keepers: TreeSet<UInt32> = []
     /// Key -> the definitions whose objects own what they receive of it.
@@ -38,6 +40,17 @@ struct Links: Sendable {
             for alias in aliases[next] where found.insert(alias).inserted { queue.append(alias) }
         }
         return found
+    }
+
+    /// Replaces a definition among the patterns; one that is nil, or is for no entries, is no pattern.
+    mutating func replacePattern(_ id: UInt32, _ former: Definition?, _ next: Definition?) {
+        if let former {
+            for path in former.patternPaths { patternsAtPath.remove(id, from: path) }
+        }
+        if next?.body.each == nil { patterns.remove(id) } else { patterns.insert(id) }
+        if let next {
+            for path in next.patternPaths { patternsAtPath.insert(id, into: path) }
+        }
     }
 
     /// Adds the references of a compiled definition.

@@ -27,13 +27,9 @@ struct PatternExpansion {
     /// Adds the definitions of entries to a plan, and removes those of removed entries.
     func plan(_ definitions: inout DefinitionPlan, _ failures: inout [Failure]) throws(Failure) {
         var ids = Set(definitions.changed.compactMap { id, definition in definition?.body.each == nil ? nil : id })
-        // Of the others those with another configuration, or with a changed inline definition.
-        for id in before.links.patterns where definitions.changed[id] == nil {
-            let isTouched = before.links.inlines[id].contains {
-                definitions.changed[$0] != nil && before.definitions[$0]?.body.entry == nil
-            }
-            if config.layers != nil || isTouched == true || definitions.moved[id] != nil { ids.insert(id) }
-        }
+        // Of the others those with other entries, at another place, or with a changed inline definition.
+        let others = concernedByConfig().union(definitions.moved.keys).union(owners(of: definitions.changed.keys))
+        ids.formUnion(others.filter { before.links.patterns.contains($0) && definitions.changed[$0] == nil })
         for id in ids.sorted() {
             guard let pattern = definitions.changed[id] ?? definitions.moved[id] ?? before.definitions[id] else {
                 continue
@@ -50,6 +46,23 @@ struct PatternExpansion {
                 }
             }
         }
+    }
+
+    /// The patterns whose path has another value, order or secrecy.
+    private func concernedByConfig() -> Set<UInt32> {
+        guard !before.links.patterns.isEmpty else { return [] }
+        guard nextConfig.secrets == before.config.secrets else { return Set(before.links.patterns) }
+        let paths = config.changes.map(\.path) + config.changes.reordered
+        return Set(paths.flatMap { before.links.patternsAtPath[$0] })
+    }
+
+    /// The definitions of whose inline definitions, other than those of entries, these are.
+    private func owners(of ids: some Sequence<UInt32>) -> Set<UInt32> {
+        Set(
+            ids.compactMap { id in
+                guard let body = before.definitions[id]?.body, body.entry == nil else { return nil }
+                return body.owner.flatMap(names.id(of:))
+            })
     }
 
     private func expand(_ pattern: Definition, _ definitions: inout DefinitionPlan) throws(Failure) {

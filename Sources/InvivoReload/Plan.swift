@@ -34,6 +34,9 @@ struct DefinitionPlan {
     /// Whether a key is removed.
     func isRemoved(_ id: UInt32) -> Bool { if case .some(nil) = changed[id] { true } else { false } }
 
+    /// The paths of the changed definitions for each entry.
+    var patternPaths: Set<String> { Set(changed.values.flatMap { $0?.patternPaths ?? [] }) }
+
     /// Whether nothing differs from before. Moved definitions do not count.
     var isNothing: Bool { changed.isEmpty && covers.isEmpty && assemblies == nil && processors == nil }
 }
@@ -42,7 +45,7 @@ struct DefinitionPlan {
 struct ConfigPlan {
     /// Nil if it stays.
     var layers: ConfigLayers?
-    var changes: [ConfigTree.Change] = []
+    var changes = ConfigTree.Changes()
     /// The ids of those changed paths to which something refers.
     var changedIDs: Set<UInt32> = []
 }

@@ -57,7 +57,7 @@ extension Planner {
     }
 
     private func plan(
-        _ next: ConfigLayers, _ changes: [ConfigTree.Change], _ failures: inout [Failure]
+        _ next: ConfigLayers, _ changes: ConfigTree.Changes, _ failures: inout [Failure]
     ) throws(Failure) -> ConfigPlan {
         let ids = Set(changes.compactMap { names.id(ofConfig: $0.path) })
         try checkKinds(changes, &failures)
@@ -75,7 +75,7 @@ extension Planner {
     }
 
     /// Checks that the changed values have the kinds as which the host reads them in views.
-    private func checkKinds(_ changes: [ConfigTree.Change], _ failures: inout [Failure]) throws(Failure) {
+    private func checkKinds(_ changes: ConfigTree.Changes, _ failures: inout [Failure]) throws(Failure) {
         let kinds = registrations.hostKinds
         guard !kinds.isEmpty else { return }
         var steps = LoadSteps()

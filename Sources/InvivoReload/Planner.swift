@@ -104,7 +104,9 @@ struct Planner {
         let sections = try readSections(wiring, &failures)
         if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
-        for (_, next) in staged.documents { for path in next.traits.conditions { _ = registrations.noteRead(path) } }
+        for path in staged.documents.flatMap(\.next.traits.conditions) + definitions.patternPaths {
+            _ = registrations.noteRead(path)
+        }
         let unread = UnreadSearch(self, wiring)
         let misspelled = try unread.misspelled()
         let secrets = try unread.misspelledSecrets()

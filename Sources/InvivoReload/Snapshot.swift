@@ -98,7 +98,7 @@ extension Snapshot {
         for (id, changed) in plan.changed {
             if let owner = definitions[id]?.body.owner.flatMap(names.id(of:)) { links.inlines.remove(id, from: owner) }
             if changed == nil { links.forget(id, former.recipe(id)) }
-            if changed?.body.each == nil { links.patterns.remove(id) } else { links.patterns.insert(id) }
+            links.replacePattern(id, definitions[id], changed)
             if let owner = changed?.body.owner.flatMap(names.id(of:)) { links.inlines.insert(id, into: owner) }
         }
         for (id, definition) in plan.moved where definitions[id] != nil && plan.changed[id] == nil {

@@ -19,7 +19,7 @@ struct UnreadSearch {
     func misspelled() throws(Failure) -> [UnreadEntry] {
         var found: [UnreadEntry] = []
         if wiring.config.changes.contains(where: { $0.node != nil }) {
-            found = try unread(wiring.config.changes) { id in id.map { planner.graph.setting($0) == nil } ?? true }
+            found = try unread(wiring.config.changes.elements) { id in id.map { planner.graph.setting($0) == nil } ?? true }
         }
         let newPaths = tree.root.map?.isEmpty == false ? try newPaths() : []
         func add(_ entries: [ConfigTree.Change], _ isSought: (String) -> Bool) throws(Failure) {
@@ -32,7 +32,7 @@ struct UnreadSearch {
         // A variable may resemble a path that a document configures, too.
         if !newPaths.isEmpty, let variables = (wiring.config.layers ?? before.config).environmentTree {
             let sought = Set(newPaths.flatMap(ConfigPath.around))
-            try add(try variables.changes(since: ConfigTree()), sought.contains)
+            try add(try variables.changes(since: ConfigTree()).elements, sought.contains)
         }
         let repeated = try RepeatedNames(planner, wiring).find()
         let reported = Set(repeated.map { [$0.path, $0.near] })
@@ -73,7 +73,7 @@ struct UnreadSearch {
 
     /// All entries of a plan that nothing reads.
     func unread() throws(Failure) -> [UnreadEntry] {
-        try unread(try wiring.config.layers?.tree.changes(since: ConfigTree()) ?? []) { _ in true }
+        try unread(try wiring.config.layers?.tree.changes(since: ConfigTree()).elements ?? []) { _ in true }
     }
 
     /// How many nodes of the tree of paths one search may look at in all, so that it never takes long.

@@ -92,7 +92,7 @@ import Testing
             like: former)
     }
 
-    private static func check(_ layers: ConfigLayers, _ changes: [ConfigTree.Change], _ before: Value, _ model: Model)
+    private static func check(_ layers: ConfigLayers, _ changes: ConfigTree.Changes, _ before: Value, _ model: Model)
         throws
     {
         let expected = model.value

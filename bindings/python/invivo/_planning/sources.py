@@ -13,7 +13,7 @@ from .._assemblies.definitions import Definition, checked_scope, of_recipe
 from .._assemblies.members import Bound
 from .._classes.annotations import is_assembly
 from .._classes.callables import Parameter
-from .._classes.classes import Method
+from .._classes.classes import Method, Property
 from .._classes.hints import LATE, Hint, crossing_kind, for_python
 from .._classes.universal import VALUE, is_plain
 from .._declarations import recipes
@@ -72,6 +72,7 @@ class Sources:
         self.uses_arguments = False
         self.inline: dict[int, tuple[str, bool]] = {}  # of drafts by identity: key, and whether it takes the arguments
         self.methods: dict[str, Method] = {}
+        self.described: dict[str, Property] = {}
         self.cls: type | None = None
 
     def plan(self) -> Plan:

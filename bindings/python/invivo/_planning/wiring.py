@@ -95,6 +95,7 @@ class _Planner(Sources):
         if self.cls is not None:
             described = describe(self.cls, self.known)
             self.methods = {each.name: each for each in described.methods}
+            self.described = {each.name: each for each in described.properties}
             if made.makes is self.cls and made.factory is None and not made.options.abstract and made.maker is None:
                 self._check_concrete(self.cls)
             if made.scope == "weak_singleton" and not has_weak_references(self.cls):
@@ -325,18 +326,17 @@ class _Planner(Sources):
             if name in given:
                 raise ArgumentError(f"the property {name!r} is set twice", **self.at(name))
             given[name] = thing
-        described = {each.name: each for each in describe(self.cls, self.known).properties} if self.cls else {}
         found = []
-        for name, each in described.items() if self.marked else ():
+        for name, each in self.described.items() if self.marked else ():
             if each.hint.inject is not None and name not in given and made.parent is None:
                 with self.collecting():
                     wanted = self._wanted(name, each.hint, None)
                     if wanted is not None:
                         found.append(wanted)
         for name, thing in given.items():
-            prop = described.get(name)
+            prop = self.described.get(name)
             if prop is None and self.cls is not None:
-                settable = {each.name for each in described.values() if not each.read_only}
+                settable = {each.name for each in self.described.values() if not each.read_only}
                 if name in parameters:
                     self.errors.append(
                         PropertyError(
