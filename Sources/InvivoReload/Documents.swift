@@ -10,13 +10,15 @@ final class Documents: Sendable {
         var followed: [FollowID: Document] = [:] { didSet { isFollowingDue = true } }
         /// The number of calls that are about to follow a file.
         var followings = 0
-        /// Files whose bytes were refused. They take part in every later change set, until they are accepted or replaced.
-        var refused: [Document] = [] {
-            didSet { if !(oldValue.isEmpty && refused.isEmpty) { isFollowingDue = true } }
-        }
+        private(set) var refused = RefusedFiles()
         /// Whether documents may refer to other files than those that are followed.
         var isFollowingDue = false
 
+        mutating func refuse(_ document: Document, isBlocked: Bool) {
+            refused.insert(document, isBlocked: isBlocked)
+            isFollowingDue = true
+        }
+        mutating func accept(_ document: Document) { if refused.remove(document) { isFollowingDue = true } }
         mutating func insert(_ document: Document) { if open.insert(document) { isFollowingDue = true } }
         mutating func remove(_ document: Document) { if open.remove(document) { isFollowingDue = true } }
     }
@@ -161,9 +163,11 @@ final class Documents: Sendable {
         return rest
     }
 
-    /// Adds the files whose bytes were refused: what was missing may be in this set.
-    func withRefused(_ changes: DocumentChanges) -> DocumentChanges {
-        let refused = state.locked { $0.refused.filter { $0.phase == .open } }
+    /// Adds files whose bytes were refused: what was missing may be in the set.
+    func with(_ retried: Retried, _ changes: DocumentChanges, addsTypes: Bool) -> DocumentChanges {
+        let refused = state.locked { state in
+            retried.documents(of: state.refused, addsTypes: addsTypes).filter { $0.phase == .open }
+        }
         guard !refused.isEmpty else { return changes }
         var whole = changes
         for document in refused where !changes.contains(document) { whole.set(.file(.refused), of: document) }
@@ -177,31 +181,41 @@ final class Documents: Sendable {
         guard !changes.contents.isEmpty else { return }
         // Not if an exclusive object was stopped for it: that would happen again in each change set.
         let isTriedAgain = attempt.report.failure != nil && !attempt.report.hasOutage
+        let faults = attempt.report.failure?.filesAtFault ?? [:]
         state.locked { state in
-            state.refused.removeAll(where: changes.contains)
+            for (document, _) in changes.contents { state.accept(document) }
             for (document, hash) in attempt.files.read {
                 guard let hash else { continue }
                 // Only other bytes, which the rollback did not refuse, are tried.
                 if hash != document.divergence?.refused { document.divergence = nil }
-                if isTriedAgain && document.phase == .open && hash != document.state.hash
-                    && !state.refused.contains(where: { $0 === document })
-                {
-                    state.refused.append(document)
+                if isTriedAgain && document.phase == .open && hash != document.state.hash {
+                    state.refuse(document, isBlocked: faults[document.name] == true)
                 }
+            }
+        }
+    }
+
+    /// Notes why files that were tried again were refused.
+    func noteRefused(_ tried: [Document], _ failure: Failure) {
+        guard !tried.isEmpty else { return }
+        let faults = failure.filesAtFault
+        state.locked { state in
+            for document in tried where state.refused.contains(document) {
+                state.refuse(document, isBlocked: faults[document.name] == true)
             }
         }
     }
 
     /// Trying these files again had an outage: they are tried when their bytes change, or on request.
     func forgetRefused(_ files: [Document]) {
-        state.locked { $0.refused.removeAll { document in files.contains { $0 === document } } }
+        state.locked { state in for document in files { state.accept(document) } }
     }
 
     /// After a rollback: the bytes of the files that differ from the content that it has brought back are refused. Returns these
     /// documents. By the thread that has the turn.
     func noteRestored(_ restored: [Document]) -> [Document] {
         state.locked { state in
-            state.refused.removeAll { document in restored.contains { $0 === document } }
+            for document in restored { state.accept(document) }
             return restored.filter { document in
                 document.divergence = nil
                 guard document.phase == .open, document.follow != nil, let read = document.read,
@@ -243,7 +257,7 @@ final class Documents: Sendable {
     func followIncluded() {
         let (refused, isDue) = state.locked { state in
             defer { state.isFollowingDue = false }
-            return (state.refused, state.isFollowingDue || !state.refused.isEmpty)
+            return (state.refused.documents, state.isFollowingDue || !state.refused.isEmpty)
         }
         guard isDue, included.hasFiles else { return }
         let (begin, end) = included.following(open, refused: refused)
@@ -276,7 +290,7 @@ final class Documents: Sendable {
         let (id, follower) = state.locked { state -> (FollowID?, FileFollower?) in
             state.remove(document)
             document.divergence = nil
-            state.refused.removeAll { $0 === document }
+            state.accept(document)
             if let id = document.follow { state.followed[id] = nil }
             defer { document.follow = nil }
             return (document.follow, state.follower)
@@ -338,7 +352,7 @@ final class Documents: Sendable {
                 set.documents.set(.file(.event), of: document)
             }
             let changed = set.documents.withEvents
-            for document in state.refused
+            for document in state.refused.documents
             where document.awaited.contains(where: { file in changed.contains { $0 === file } }) {
                 set.documents.set(.file(.event), of: document)
             }
@@ -376,10 +390,10 @@ final class Documents: Sendable {
         guard !moved.isEmpty else { return false }
         state.locked { state in
             for (document, content) in set.documents.contents {
-                guard case .file = content,
-                    !(state.refused + moved + attempt.files.busy).contains(where: { $0 === document })
+                guard case .file = content, !state.refused.contains(document),
+                    !(moved + attempt.files.busy).contains(where: { $0 === document })
                 else { continue }
-                state.refused.append(document)
+                state.refuse(document, isBlocked: false)
             }
         }
         putOff(set.numbers, moved)
@@ -412,12 +426,11 @@ final class Documents: Sendable {
     func facts() -> [DocumentFacts] {
         let (facts, follows, follower) = state.locked { state in
             let documents = state.open.all.sorted { $0.state.order < $1.state.order }
-            let refused = Set(state.refused.map(ObjectIdentifier.init))
             return (
                 documents.map {
                     DocumentFacts(
                         document: $0, isFollowed: $0.follow != nil, divergence: $0.divergence,
-                        isRefused: refused.contains(ObjectIdentifier($0)))
+                        isRefused: state.refused.contains($0))
                 }, documents.map(\.follow), state.follower
             )
         }
@@ -432,27 +445,12 @@ final class Documents: Sendable {
     func takeAll() -> Closing {
         state.held { state in
             defer {
+                for document in state.refused.documents { state.accept(document) }
                 state.open = OpenDocuments()
-                state.refused = []
                 state.followed = [:]
                 state.follower = nil
             }
-            return Closing(follower: state.follower, documents: state.open.all + state.refused)
+            return Closing(follower: state.follower, documents: state.open.all + state.refused.documents)
         }
-    }
-
-    struct Closing {
-        fileprivate let follower: FileFollower?
-        fileprivate let documents: [Document]
-
-        func endFollowing() { follower?.stop() }
-        func closeHandles() { for document in documents { document.closeHandle() } }
-    }
-}
-
-extension FileFollower.Settle {
-    fileprivate init(_ options: RuntimeOptions) {
-        self.init()
-        (quiet, maximum, openForWriteCap) = (options.quiet, options.settleMaximum, options.writerPatience)
     }
 }

@@ -63,7 +63,7 @@ extension Reloader {
     func examine(_ set: ChangeSet) -> Examination {
         do throws(Failure) { try turns.take() } catch { return Examination(failures: error.all) }
         defer { turns.end() }
-        let prepared = prepare(set, retrying: false)
+        let prepared = prepare(set, retrying: .none)
         guard case .planned(let plan) = prepared.outcome else {
             return Examination(failures: prepared.failure?.all ?? [], warnings: prepared.warnings)
         }
@@ -147,14 +147,27 @@ extension Reloader {
             return attempt
         }
         if attempt.report.hasOutage { documents.forgetRefused(prepared.set.documents.refused) }
+        // Those that were refused before are tried without those at fault.
+        let (tried, faults) = (prepared.set.documents.refused, failure.filesAtFault)
+        documents.noteRefused(tried, failure)
+        let innocent = tried.filter { faults[$0.name] == nil }
+        if !innocent.isEmpty && innocent.count < tried.count {
+            let some = prepareAlone(given, failure, with: innocent)
+            some.isAnswered = prepared.isAnswered
+            let attempt = carryOut(some, besides: former)
+            if attempt.report.failure == nil { return attempt }
+        }
         let rest = prepareAlone(given, failure)
         rest.isAnswered = prepared.isAnswered
         return carryOut(rest, besides: former)
     }
 
-    /// Stage and plan without the files whose bytes were refused before: they make the set fail, as `failure` says.
-    private func prepareAlone(_ set: ChangeSet, _ failure: Failure) -> PreparedReload {
-        let rest = prepareSettled(set, retrying: false)
+    /// Stage and plan without the files whose bytes were refused before, other than `innocent`: they make the set fail, as `failure`
+    /// says.
+    private func prepareAlone(
+        _ set: ChangeSet, _ failure: Failure, with innocent: [Document] = []
+    ) -> PreparedReload {
+        let rest = prepareSettled(set, retrying: .only(innocent))
         guard rest.failure == nil else { return rest }
         rest.refused = failure
         rest.warnings += failure.all.map {
@@ -165,7 +178,7 @@ extension Reloader {
 
     /// Stage and plan. For a caller that waits, files that are open for writing, or change while they are read, are read again
     /// until they are whole; at most for the settle maximum.
-    func prepareSettled(_ set: ChangeSet, retrying: Bool = true) -> PreparedReload {
+    func prepareSettled(_ set: ChangeSet, retrying: Retried = .all) -> PreparedReload {
         let prepared = prepare(set, retrying: retrying)
         guard prepared.failure != nil && set.documents.withEvents.isEmpty && !prepared.files.read.isEmpty else {
             return prepared
@@ -206,7 +219,7 @@ extension Reloader {
     }
 
     /// Stage and plan, and the rules of the plan.
-    func prepare(_ set: ChangeSet, heedingWriters: Bool = true, retrying: Bool = true) -> PreparedReload {
+    func prepare(_ set: ChangeSet, heedingWriters: Bool = true, retrying: Retried = .all) -> PreparedReload {
         let prepared = plan(set, heedingWriters: heedingWriters, retrying: retrying)
         beginRules(prepared)
         finishRules(prepared)
@@ -214,14 +227,14 @@ extension Reloader {
     }
 
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
-    /// open for long. Files whose bytes were refused before take part if `retrying`.
-    func plan(_ given: ChangeSet, heedingWriters: Bool = true, retrying: Bool = true) -> PreparedReload {
+    /// open for long. `retrying`: the files whose bytes were refused before that take part.
+    func plan(_ given: ChangeSet, heedingWriters: Bool = true, retrying: Retried = .all) -> PreparedReload {
         let open = documents.withoutClosed(given.documents)
         let concernsNoOpenDocument = !given.documents.withEvents.isEmpty && open.contents.isEmpty
         var set = given
         set.documents = documents.withEntries(open)
-        if retrying && !concernsNoOpenDocument && set.restoredGeneration == nil {
-            set.documents = documents.withRefused(set.documents)
+        if !concernsNoOpenDocument && set.restoredGeneration == nil {
+            set.documents = documents.with(retrying, set.documents, addsTypes: !set.functions.traits.added.isEmpty)
         }
         set.targets = targets.current(set.targets)
         let prepared = PreparedReload(set, given: given, concernsNoOpenDocument: concernsNoOpenDocument)

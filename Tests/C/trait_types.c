@@ -460,6 +460,39 @@ static void a_file_with_an_unknown_trait_waits_for_its_type(void) {
     end_all();
 }
 
+/* It takes part in change sets that add types, and in no other; and another refused file does not keep it from taking effect. */
+static void a_blocked_file_is_tried_where_types_are_added(void) {
+    begin_all();
+    const char *paths[] = {"wrong.yaml", "blocked.yaml"};
+    invivo_source sources[2];
+    listener heard;
+    write_text(paths[0], "traits: { synth.tone: [Set: { level: 1 }] }");
+    write_text(paths[1], "traits: { synth.lead: [synth.Duck: { amount: 0.25 }] }");
+    for (int i = 0; i < 2; i++) {
+        invivo_source_options options = {.struct_size = sizeof options, .path = paths[i]};
+        OK(invivo_source_open(runtime, &options, &sources[i], E));
+    }
+    listener_open(&heard, runtime);
+    OK(tell("c", "config: { x: 1 }"));
+    listener_wait(&heard, 1);
+    CHECK_TEXT(listener_last(&heard)->warnings, "");
+    write_text(paths[0], "traits: { synth.tone: [Set: { levle: 1 }] }");
+    CHECK_EQUAL(invivo_source_refresh(sources[0], NULL), INVIVO_E_PROPERTY);
+    OK(tell("c", "config: { x: 2 }"));
+    listener_wait(&heard, 3);
+    CHECK(strstr(listener_last(&heard)->warnings, "still refused: Tone has no property 'levle'"));
+    CHECK(!strstr(listener_last(&heard)->warnings, "Duck"));
+    CHECK(seen->gain == 1);
+    invivo_trait trait = duck_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(seen->gain == 0.75);
+    listener_wait(&heard, 4);
+    CHECK(strstr(listener_last(&heard)->warnings, "still refused: Tone has no property 'levle'"));
+    for (int i = 0; i < 2; i++) OK(invivo_source_close(sources[i], E));
+    end_all();
+    listener_end(&heard);
+}
+
 static invivo_status below_four(const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error) {
     (void)count, (void)at, (void)user_data, (void)error;
     return values[0].kind != INVIVO_KIND_NULL && values[0].as.number >= 4 ? INVIVO_E_HOST : INVIVO_OK;
@@ -796,6 +829,7 @@ int main(void) {
     RUN_TEST(a_trait_type_declares_layers);
     RUN_TEST(a_new_version_of_a_trait_type_takes_the_place_of_the_former);
     RUN_TEST(a_file_with_an_unknown_trait_waits_for_its_type);
+    RUN_TEST(a_blocked_file_is_tried_where_types_are_added);
     RUN_TEST(a_rule_reads_no_value_that_only_the_object_has);
     RUN_TEST(functions_of_trait_types_run_as_rules_do);
     RUN_TEST(layers_that_are_not_possible_are_refused);

@@ -1,0 +1,21 @@
+internal import InvivoBase
+internal import InvivoLoop
+internal import InvivoWiring
+
+extension Documents {
+    /// What a close ends.
+    struct Closing {
+        let follower: FileFollower?
+        let documents: [Document]
+
+        func endFollowing() { follower?.stop() }
+        func closeHandles() { for document in documents { document.closeHandle() } }
+    }
+}
+
+extension FileFollower.Settle {
+    init(_ options: RuntimeOptions) {
+        self.init()
+        (quiet, maximum, openForWriteCap) = (options.quiet, options.settleMaximum, options.writerPatience)
+    }
+}
