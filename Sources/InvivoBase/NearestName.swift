@@ -1,6 +1,7 @@
 /// Returns the candidate that `name` most likely means: the one with the least edit distance, the first of several. The
-/// case of letters does not count. The distance may be about a third of the shorter name. First parts that two dotted names share are ignored. Nil if no
-/// candidate is similar enough. Compares the spelling of the first 10,000 candidates of a similar length only.
+/// case of letters does not count. The distance may be about a third of the shorter name. First parts that two dotted
+/// names share are ignored. Nil if no candidate is similar enough. Compares the spelling of the first 10,000 candidates
+/// of a similar length only.
 public func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = Array(name.utf8)
     guard !wanted.isEmpty, wanted.count <= 256 else { return nil }
@@ -101,9 +102,9 @@ public struct EditDistance: Sendable {
             rows[row] = i + 1
             var least = i + 1
             for j in b.indices {
-                let cost = a[i].lowercasedLetter == b[j].lowercasedLetter ? 0 : 1
+                let cost = a[i].isSameLetter(as: b[j]) ? 0 : 1
                 var best = min(rows[last + j + 1] + 1, rows[row + j] + 1, rows[last + j] + cost)
-                if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                if i > 0, j > 0, a[i].isSameLetter(as: b[j - 1]), a[i - 1].isSameLetter(as: b[j]) {
                     best = min(best, rows[beforeLast + j - 1] + 1)
                 }
                 rows[row + j + 1] = best
@@ -124,4 +125,7 @@ extension UInt8 {
     public var lowercasedLetter: UInt8 {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self + 32 : self
     }
+
+    /// Whether two bytes are equal, regardless of the case of ASCII letters.
+    public func isSameLetter(as other: UInt8) -> Bool { lowercasedLetter == other.lowercasedLetter }
 }

@@ -98,6 +98,9 @@ extension Property {
         }
     }
 
+    /// Whether its value, which is a color, can have an alpha.
+    public var hasAlpha: Bool { fields.isEmpty || fields.contains { codec.part(named: $0.name) == codec.optionalPart } }
+
     /// Checks a map of a host that its codec describes: it has each part once, and nothing else. A struct has fields instead.
     private func checkParts(of value: Value) throws(Failure) {
         guard case .map(let pairs) = value, !codec.parts.isEmpty else { return }
@@ -119,14 +122,13 @@ extension Property {
                 )
             }
         }
-        // A color without alpha is opaque.
-        let missing = names.indices.filter { given[$0] == nil && names[$0] != "alpha" }.map { names[$0] }
+        let needed = names.indices.filter { $0 != codec.optionalPart }
+        let missing = needed.filter { given[$0] == nil }.map { names[$0] }
         if !missing.isEmpty, problems.isEmpty {
             problems.append(
                 Failure(
                     .property,
-                    "a \(codec.name) needs \(names.filter { $0 != "alpha" }.listed()); "
-                        + "\(missing.listed()) is missing"))
+                    "a \(codec.name) needs \(needed.map { names[$0] }.listed()); \(missing.listed()) is missing"))
         }
         if let failure = Failure.gathered(problems) { throw failure }
     }

@@ -34,6 +34,9 @@ public enum PropertyCodec: UInt32, Sendable, CaseIterable {
         }
     }
 
+    /// The index of the part that a value may lack; nil if it needs all. A color without alpha is opaque.
+    public var optionalPart: Int? { self == .color ? 3 : nil }
+
     /// The part that a field holds; nil if it holds none.
     public func part(named field: String) -> Int? { parts.firstIndex { $0.contains(where: field.isSameName(as:)) } }
 }
@@ -77,22 +80,22 @@ extension PropertyTable {
                 ? nil : "a unit of time: ns, us, ms, s, min, h or d, not '\(unit)'"
         case .size, .point:
             guard parts.kind == .map else { return "a map, not \(found)" }
-            return fieldFault(codec, parts.fields, optional: nil)
+            return fieldFault(codec, parts.fields)
         case .color:
-            if parts.kind == .map { return fieldFault(codec, parts.fields, optional: 3) }
+            if parts.kind == .map { return fieldFault(codec, parts.fields) }
             let isWide = parts.kind == .uint32 || parts.kind == .int64 || parts.kind == .uint64
             return isPlainNumber && isWide ? nil : "a uint32, int64, uint64 or map, not \(found)"
         }
     }
 
     /// The fault of the fields of a nested struct. A map without fields can hold every part.
-    private static func fieldFault(_ codec: PropertyCodec, _ fields: [Property], optional: Int?) -> String? {
+    private static func fieldFault(_ codec: PropertyCodec, _ fields: [Property]) -> String? {
         guard !fields.isEmpty else { return nil }
-        let names = codec.parts.enumerated().map { $0 == optional ? "perhaps \($1[0])" : $1[0] }
+        let names = codec.parts.enumerated().map { $0 == codec.optionalPart ? "perhaps \($1[0])" : $1[0] }
         let wanted = "the fields " + names.joined(separator: ", ")
         let found = fields.map { codec.part(named: $0.name) }
         guard !found.contains(nil), Set(found).count == found.count else { return wanted + " and no others" }
-        for part in codec.parts.indices where part != optional && !found.contains(part) { return wanted }
+        for part in codec.parts.indices where part != codec.optionalPart && !found.contains(part) { return wanted }
         for field in fields {
             guard field.kind.isNumber, !field.isEnumeration else { return "numbers, and '\(field.name)' is none" }
             if codec == .color, field.kind == .int8 {

@@ -14,7 +14,7 @@ public enum ConfigPath {
             : path.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String($0) ?? "" }
     }
 
-    /// Returns the paths around a path, from the outermost, and the path itself.
+    /// Returns the paths around a path, without the root, from the outermost, and the path itself.
     public static func around(_ path: String) -> [String] {
         let names = names(path)
         return names.indices.map { names[...$0].joined(separator: ".") }

@@ -70,9 +70,9 @@ public struct PathTrie: Sendable {
         public var isSpent: Bool { nodes <= 0 }
     }
 
-    /// Returns the path or prefix of paths with the least edit distance to `name`, at most `limit`. Insertions,
-    /// deletions, substitutions and swaps of neighbors count one each, and the case of letters nothing. Of equally similar ones, returns the first in
-    /// byte order. `name` itself is not meant. The path must satisfy `isMeant`, and `accepts` with its distance.
+    /// Returns the path or prefix of paths with the least edit distance to `name`, at most `limit`: the distance of
+    /// `EditDistance`. Of equally similar ones, returns the first in byte order. `name` itself is not meant. The path must
+    /// satisfy `isMeant`, and `accepts` with its distance.
     public func nearest(
         to name: String, limit: Int, _ budget: inout Budget, _ isMeant: (UInt32) -> Bool,
         accepting accepts: (String, Int) -> Bool
@@ -114,10 +114,10 @@ public struct PathTrie: Sendable {
                 for column in first...final {
                     var best = column == 0 ? depth : min(last[column] + 1, row[column - 1] + 1)
                     if column > 0 {
-                        best = min(
-                            best,
-                            last[column - 1] + (name[column - 1].lowercasedLetter == byte.lowercasedLetter ? 0 : 1))
-                        if column > 1, depth > 1, name[column - 1] == path[depth - 2], name[column - 2] == byte {
+                        best = min(best, last[column - 1] + (name[column - 1].isSameLetter(as: byte) ? 0 : 1))
+                        if column > 1, depth > 1, name[column - 1].isSameLetter(as: path[depth - 2]),
+                            name[column - 2].isSameLetter(as: byte)
+                        {
                             best = min(best, rows[depth - 2][column - 2] + 1)
                         }
                     }

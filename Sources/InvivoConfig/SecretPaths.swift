@@ -86,14 +86,8 @@ public struct SecretPaths: Sendable, Equatable {
         return paths.symmetricDifference(former.paths).sorted().flatMap { path in
             guard let node = tree.find(path) else { return [] as [String] }
             let below = ConfigTree(root: node).paths.map { path.isEmpty ? $0 : "\(path).\($0)" }
-            return Self.around(path) + [path] + below
+            return [""] + ConfigPath.around(path) + below
         }
-    }
-
-    /// The paths around a path, "" included.
-    private static func around(_ path: String) -> [String] {
-        let names = ConfigPath.names(path)
-        return (0..<names.count).map { names[..<$0].joined(separator: ".") }
     }
 
     /// Whether exactly this path is declared.

@@ -210,7 +210,7 @@ extension DefinitionCompiler {
         let isPlaces = name == nil
         guard let name = name ?? taker.converter else {
             if taker.kind == .string { return .config(ids, .value(node.value)) }
-            fail(.argument, "\(site): say which converter reads the text; the site does not tell")
+            fail(.argument, "\(site): no converter is known for this string; name one")
             return .arguments
         }
         guard let converter = config.converter(name) else {

@@ -7,8 +7,9 @@ struct Followers {
     private let graph: Graph
     private let observed: any Observed
     private let names: KeyNames
-    /// Definitions that change themselves refuse nothing, unless their objects do not depend on it.
+    /// Definitions that change themselves refuse nothing, except those that are unaffected.
     private let changed: IDTable<Definition?>
+    /// Changed definitions whose objects stay as they are.
     private let unaffected: Set<UInt32>
     private(set) var kept: [UInt32: Set<UInt32>] = [:]
     private var refused: [(holder: UInt32, id: UInt32)] = []

@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoTraits
 
-/// A function of the host that is added, replaced and removed by its name: a processor, a rule, a trait type or a binding of settings.
+/// An owner of functions of the host, which messages name: a processor, a rule, a trait type, a binding of settings, or a property.
 protocol Named: Sendable {
     var name: String { get }
 }

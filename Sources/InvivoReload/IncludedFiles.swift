@@ -73,7 +73,6 @@ final class IncludedFiles: Sendable {
     /// The known files; after a rollback or a failure, they need not be open.
     private var known: [Document] { files.locked { $0.includes.documents + $0.values.documents } }
 
-    /// Whether there are known files.
     var hasFiles: Bool { files.locked { !$0.includes.isEmpty || !$0.values.isEmpty } }
 
     /// Whether the content of a file may be a value of the configuration or of traits. Such content is never quoted.

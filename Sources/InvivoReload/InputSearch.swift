@@ -30,7 +30,7 @@ final class InputSearch {
             guard let type = type(of: id) else { return nil }
             let known = type.description.properties.map(\.name)
             if type.description.index(ofProperty: names[0]) != nil { return nil }
-            property = property ?? nearest(to: names[0], among: known).map { "\(key).\($0)" }
+            property = property ?? nearestWord(to: names[0], among: known).map { "\(key).\($0)" }
         }
         return property ?? nearPath(path) ?? meanings.first.flatMap(nearKey)
     }
@@ -69,7 +69,7 @@ final class InputSearch {
         let names = ConfigPath.names(path)
         for index in names.indices.reversed() {
             guard let map = tree.find(names[..<index].joined(separator: "."))?.map,
-                let near = nearest(to: names[index], among: map.map(\.name))
+                let near = nearestWord(to: names[index], among: map.map(\.name))
             else { continue }
             var other = names
             other[index] = near
@@ -79,11 +79,9 @@ final class InputSearch {
     }
 
     private func nearKey(_ meaning: (key: String, property: [String])) -> String? {
-        guard let key = nearest(to: meaning.key, among: keys), let id = planner.names.id(of: key),
+        guard let key = nearestWord(to: meaning.key, among: keys), let id = planner.names.id(of: key),
             type(of: id)?.description.index(ofProperty: meaning.property[0]) != nil
         else { return nil }
         return "\(key).\(meaning.property.joined(separator: "."))"
     }
-
-    private func nearest(to name: String, among known: [String]) -> String? { nearestWord(to: name, among: known) }
 }

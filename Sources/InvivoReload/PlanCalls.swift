@@ -5,8 +5,8 @@ internal import InvivoWiring
 
 extension TraitType: Named {}
 
-/// Runs functions of the host for one plan, on a thread for rules: the checks and layer declarations of trait types, and the functions of
-/// settings. All of them together have the time limit of rules. By the thread that has the turn.
+/// Runs functions of the host for one plan, on a thread for rules: the checks and layer declarations of trait types, the checks of
+/// properties, and the functions of settings. All of them together have the time limit of rules. By the thread that has the turn.
 final class PlanCalls {
     private let threads: RuleThreads
     private let call: CurrentReloadCall

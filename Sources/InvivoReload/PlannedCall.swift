@@ -2,7 +2,7 @@ internal import InvivoBase
 
 /// A call of a pure function of the host, between the staging of a reload and its commit.
 protocol PlannedCall: Sendable {
-    /// The rule, trait type or binding whose function it is.
+    /// The rule, trait type, property or binding whose function it is.
     var function: any Named & AnyObject { get }
     /// The function, for messages: "the rule 'low < high'".
     var subject: String { get }

@@ -10,7 +10,7 @@ extension Planner {
         _ restarts: inout PendingRestarts.Changes, _ failures: inout [Failure],
         _ warnings: inout [Report.Warning]
     ) throws(Failure) -> KeptDependencies.Changes {
-        var remade: [UInt32] = []
+        var affected: [UInt32] = []
         var seen: IDSet = []
         var reinjected: Set<UInt32> = []
         // Holders that are not built: they get a new slot, so that objects built during the commit belong to the next graph.
@@ -60,7 +60,7 @@ extension Planner {
             try loading.step()
             let id = queue[next]
             next += 1
-            if !wiring.config.changedIDs.contains(id) { remade.append(id) }
+            if !wiring.config.changedIDs.contains(id) { affected.append(id) }
             let aliases = before.links.aliases[id]
             if !aliases.isEmpty { for alias in aliases.sorted() where seen.insert(alias) { queue.append(alias) } }
             for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where !edge.isDeferred {
@@ -94,9 +94,9 @@ extension Planner {
         failures += followers.failures((wiring.config.layers ?? before.config).tree)
         effects.steps.rebuilt = seen
         effects.store.touched = effects.store.touched.isEmpty ? seen : effects.store.touched.union(seen)
-        for id in remade {
+        for id in affected {
             try loading.step()
-            remake(
+            planReplacement(
                 id, wiring, &effects, isDeclared: isDeclared(id), isCold: cold.contains(id),
                 isReset: reset.contains(id))
         }
@@ -276,7 +276,7 @@ extension Planner {
     }
 
     /// Plans a key that is added, removed, or rebuilt.
-    private func remake(
+    private func planReplacement(
         _ id: UInt32, _ wiring: NextWiring, _ effects: inout Effects, isDeclared: Bool, isCold: Bool, isReset: Bool
     ) {
         let former = graph.cell(id)

@@ -53,7 +53,7 @@ final class TraitsNext {
         let call = planner.call
         table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare) {
             (checks) throws(Failure) in
-            let faults = try call(checks.map(PropertyCheck.init))
+            let faults = try call(checks)
             if let failure = Failure.gathered(faults.map(\.failure)) { throw failure }
         }
         let skipped = SkippedTraits(documents)
@@ -159,7 +159,7 @@ final class TraitsNext {
         guard !documents.isStaged(spec) else { return nil }
         return Report.Warning(
             .unknownTrait,
-            "no trait type has the name \(quoted(spec.type)) any more; \(spec.path) has no effect until it is added",
+            "no trait type has the name \(quotedName(spec.type)) any more; \(spec.path) has no effect until it is added",
             at: spec.typeLocation)
     }
 

@@ -8,8 +8,8 @@ internal import InvivoWiring
 /// Computes the next generation from the current one and a staged change set, without threads or files.
 ///
 /// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
-/// step. It runs host code of five kinds, converters, definition processors and the functions of properties, trait types and settings,
-/// which cannot call the runtime. Rules run after the plan, with the values that it has collected for them.
+/// step. It runs converters, definition processors, and the functions of trait types, properties and settings. Such host code cannot
+/// call the runtime. Rules run after the plan, with the values that it has collected for them.
 struct Planner {
     private let inputs: Inputs
 

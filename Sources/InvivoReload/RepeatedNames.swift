@@ -43,7 +43,8 @@ struct RepeatedNames {
                     candidates.allSatisfy({ tree.find($0) == nil })
                 else { continue }
                 let location = node?.location ?? definition.location
-                found.append(UnreadEntry(path: path, location: location, near: repeated, reader: definition.key))
+                found.append(
+                    UnreadEntry(path: path, location: location, near: repeated, kind: .repeated(by: definition.key)))
                 break
             }
         }

@@ -1,12 +1,12 @@
 internal import InvivoBase
 
-/// Why rules refuse a change set.
+/// Why rules, or other functions that a plan calls, refuse a change set.
 enum RuleFault: Sendable {
-    /// A rule refused the values, with the index of the input at fault.
+    /// A function refused the values, with the index of the input at fault.
     case refused(any PlannedCall, at: Int, Failure)
-    /// The rule did not answer within the limit, in nanoseconds.
+    /// The function did not answer within the limit, in nanoseconds.
     case late(any PlannedCall, limit: UInt64)
-    /// The rule was given up in an earlier change set and has not returned.
+    /// The function was given up in an earlier change set and has not returned.
     case stillRunning(any PlannedCall)
     case closing
 

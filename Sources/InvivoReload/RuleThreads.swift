@@ -1,8 +1,9 @@
 internal import InvivoBase
 internal import InvivoWiring
 
-/// Runs rules, and the pure functions of trait types and settings, on a thread of the runtime, which is started for the first of them. A
-/// rule that does not return in time is given up with its thread, and another thread runs the next ones. Any thread may use it.
+/// Runs rules, and the pure functions of trait types, properties and settings, on a thread of the runtime, which is started for the
+/// first of them. One that does not return in time is given up with its thread, and another thread runs the next ones. Any thread may
+/// use it.
 final class RuleThreads: Sendable {
     private struct State {
         var current: RuleThread?

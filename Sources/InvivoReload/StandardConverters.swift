@@ -29,8 +29,7 @@ enum StandardConverters {
 
     private static func color(_ parts: [UInt8], isNumber: Bool) -> Value {
         if isNumber { return .int64(parts.reduce(0) { $0 << 8 | Int64($1) }) }
-        let names = ["red", "green", "blue", "alpha"]
-        return .map(zip(names, parts).map { ($0, .double(Double($1) / 255)) })
+        return .map(zip(PropertyCodec.color.parts, parts).map { ($0[0], .double(Double($1) / 255)) })
     }
 
     /// The absolute path of a folder that a document names.

@@ -4,29 +4,27 @@ internal import InvivoConfig
 /// Paths that are declared as secret and most likely misspelled: nothing configures or reads them, and they resemble a path that
 /// something does. The values at that path would be shown.
 extension UnreadSearch {
-    /// Returns the paths that are new, or that resemble a path that is. `certain`: it is no chance that the paths are similar.
+    /// Returns the paths that are new, or that resemble a path that is. `isCertain`: the similarity is no coincidence.
     func misspelledSecrets() throws(Failure) -> [(entry: UnreadEntry, isCertain: Bool)] {
-        let layers = wiring.config.layers ?? before.config
-        guard !layers.secrets.isEmpty else { return [] }
+        guard !config.secrets.isEmpty else { return [] }
         let former = before.config.secrets
         let declared =
             (wiring.definitions.assemblies?.secrets(since: before.assemblies).begun ?? [])
-            + layers.declaredSecrets.subtracting(before.config.declaredSecrets)
+            + config.declaredSecrets.subtracting(before.config.declaredSecrets)
         var resembling = SecretPaths.Resembling(budget: Self.searched)
-        for path in try configuredOrRead() { resembling.find(path, in: layers.secrets) }
+        for path in try configuredOrRead() { resembling.find(path, in: config.secrets) }
         let concerned = resembling.found.union(declared.filter { !former.declares($0) })
         guard !concerned.isEmpty else { return [] }
         let search = InputSearch(planner, wiring)
-        let fields = (wiring.bindings ?? before.constraints.bindings).secrets
         let bindings = wiring.bindings ?? before.constraints.bindings
+        let fields = bindings.secrets
         var found: [(entry: UnreadEntry, isCertain: Bool)] = []
         for path in concerned.sorted().prefix(Self.mostSecrets) {
             try Loading.check()
-            guard let near = search.near(secret: path, among: fields),
-                !former.declares(path) || isNew(near)
+            guard let near = search.near(secret: path, among: fields), !former.declares(path) || isNew(near)
             else { continue }
-            var entry = UnreadEntry(path: path, location: wiring.set.location(ofSecret: path), near: near)
-            entry.isSecret = true
+            let entry = UnreadEntry(
+                path: path, location: wiring.set.location(ofSecret: path), near: near, kind: .secret)
             let isPartOfSection = ConfigPath.around(path).dropLast().contains { !bindings.bindings(at: $0).isEmpty }
             found.append(
                 (entry, !isPartOfSection && misspelledName(of: path, among: CollectionOfOne(near)) != nil))

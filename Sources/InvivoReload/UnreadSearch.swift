@@ -30,7 +30,7 @@ struct UnreadSearch {
         }
         if let resembling = resembling(newPaths) { try add(resembling.entries, resembling.isSought) }
         // A variable may resemble a path that a document configures, too.
-        if !newPaths.isEmpty, let variables = (wiring.config.layers ?? before.config).environmentTree {
+        if !newPaths.isEmpty, let variables = config.environmentTree {
             let sought = Set(newPaths.flatMap(ConfigPath.around))
             try add(try variables.changes(since: ConfigTree()).elements, sought.contains)
         }
@@ -69,7 +69,10 @@ struct UnreadSearch {
         return search
     }
 
-    var tree: ConfigTree { (wiring.config.layers ?? before.config).tree }
+    /// The configuration after the plan.
+    var config: ConfigLayers { wiring.config.layers ?? before.config }
+
+    var tree: ConfigTree { config.tree }
 
     /// All entries of a plan that nothing reads.
     func unread() throws(Failure) -> [UnreadEntry] {

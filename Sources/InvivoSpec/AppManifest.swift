@@ -99,6 +99,15 @@ public enum ManifestScope: String, Sendable, CaseIterable {
     case weakSingleton = "weak-singleton"
     case context
     case thread
+
+    /// Reads a name with hyphens, or with underscores as in code.
+    init?(spelling: String) { self.init(rawValue: spelling.replacing("_", with: "-")) }
+
+    /// Every name that `init(spelling:)` reads, those with hyphens first.
+    public static var spellings: [String] {
+        let names = allCases.map(\.rawValue)
+        return names + names.filter { $0.contains("-") }.map { $0.replacing("-", with: "_") }
+    }
 }
 
 /// A scope as documents spell it.
@@ -111,10 +120,9 @@ extension DocumentChecker {
     /// Reads a standard scope, or the name of a host scope. A name that resembles a standard scope is treated as a misspelling.
     mutating func scope(_ node: SpecNode, path: SpecPath) -> ScopeName? {
         let known = ManifestScope.allCases.map(\.rawValue)
-        let expected = known.map(quoted).choices()
+        let expected = known.map { "'\($0)'" }.choices()
         guard let name = text(node, expected, path: path) else { return nil }
-        // With underscores, as in code, too.
-        if let scope = ManifestScope(rawValue: name.replacing("_", with: "-")) { return .standard(scope) }
+        if let scope = ManifestScope(spelling: name) { return .standard(scope) }
         let near = suggestion(for: name.lowercased(), among: known)
         if near.isEmpty { return .host(name) }
         fail(

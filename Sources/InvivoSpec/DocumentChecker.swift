@@ -50,7 +50,7 @@ struct DocumentChecker {
     private static func unknownKey(_ key: String, _ known: [String]) -> String {
         let near = suggestion(for: key, among: known)
         return "unknown key \(quotedName(key))"
-            + (near.isEmpty ? "; expected \(known.map(quotedName).choices())" : near)
+            + (near.isEmpty ? "; expected \(known.map { "'\($0)'" }.choices())" : near)
     }
 
     /// Notes a name that is empty. True if it is good.

@@ -71,14 +71,14 @@ extension ManifestChecker {
         guard let kind = ManifestForm.Kind(rawValue: String(head.key.dropFirst())) else {
             let near = suggestion(for: head.key, among: names)
             checker.fail(
-                "unknown form \(quoted(head.key))\(near); write '$\(head.key)' for a key that begins with a dollar sign",
+                "unknown form \(quotedName(head.key))\(near); double the dollar sign of a key that begins with one",
                 path: path, at: head.keyLocation)
             return ManifestForm(kind: .asker)
         }
         for entry in entries where entry.key != head.key && !kind.others.contains(entry.key) {
             let near = suggestion(for: entry.key, among: kind.others)
             checker.fail(
-                "unknown key \(quoted(entry.key)) beside \(quoted(head.key))\(near)", path: path, at: entry.keyLocation)
+                "unknown key \(quotedName(entry.key)) beside '\(head.key)'\(near)", path: path, at: entry.keyLocation)
         }
         var form = ManifestForm(kind: kind)
         form.isOptional = flag("optional", entries, path)

@@ -13,6 +13,13 @@ public struct SpecNode: Sendable {
         case list([SpecNode])
         /// In the document's order; no key occurs twice.
         case map([SpecEntry])
+
+        public var isNumber: Bool {
+            switch self {
+            case .integer, .unsigned, .number: true
+            default: false
+            }
+        }
     }
 
     let tree: SpecTree
@@ -131,14 +138,6 @@ extension SpecNode {
     /// The value of a key, if this is a map that has it.
     public subscript(key: String) -> SpecNode? {
         isMap ? tree.find(key, in: index).map { SpecNode(tree, $0.key + 1) } : nil
-    }
-
-    /// Whether the value is a number.
-    public var isNumber: Bool {
-        switch content {
-        case .integer, .unsigned, .number: true
-        default: false
-        }
     }
 
     /// A description of the value for error messages: "the string 'saw'", "a list", "nothing".

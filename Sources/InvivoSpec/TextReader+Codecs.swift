@@ -94,8 +94,7 @@ extension TextReader {
     private static func color(_ text: String, of property: Property) throws(Failure) -> Value {
         let parts = try colorParts(text)
         guard property.kind == .map else { return .int64(parts.reduce(0) { $0 << 8 | Int64($1) }) }
-        let hasAlpha = property.fields.isEmpty || property.fields.contains { property.codec.part(named: $0.name) == 3 }
-        guard hasAlpha || parts[3] == 255 else {
+        guard property.hasAlpha || parts[3] == 255 else {
             throw Failure(.conversion, "\(quoted(text)) has an alpha, and '\(property.name)' has none: write '#rrggbb'")
         }
         return map(parts.map { .int64(Int64($0)) }, of: property)

@@ -26,14 +26,6 @@ public enum TextReader {
         return content
     }
 
-    /// Whether a plain scalar of YAML is a number.
-    public static func isNumber(_ text: String) -> Bool {
-        switch plain(text) {
-        case .integer, .unsigned, .number: true
-        default: false
-        }
-    }
-
     /// The content of a plain scalar of YAML.
     public static func scalar(_ text: String) throws(Failure) -> SpecNode.Content {
         switch resolve(text) {

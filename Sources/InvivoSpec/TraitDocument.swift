@@ -254,14 +254,14 @@ extension TraitDocument {
     private static func targets(of root: SpecNode, _ checker: inout DocumentChecker) -> SpecNode? {
         let section = section(of: root)
         let known = [section, "config", "wiring", "include"]
+        let keys = "the keys 'traits', 'config', 'wiring' and 'include'"
         let path = SpecPath()
-        guard let map = checker.map(root, "with the keys 'traits', 'config', 'wiring' and 'include'", path: path) else {
-            return nil
-        }
+        guard let map = checker.map(root, "with \(keys)", path: path) else { return nil }
         if map.contains(where: { ["modules", "assemblies", "components", "decorators"].contains($0.key) }) {
             checker.fail(
-                "'\(root.location.file)' is an application manifest, not a spec file; a spec file has the keys 'traits', 'config', "
-                    + "'wiring' and 'include'", path: path, at: root.location)
+                "'\(root.location.file)' is an application manifest, not a spec file; a spec file has \(keys)",
+                path: path,
+                at: root.location)
             return nil
         }
         if section == "specs", let other = map.first(where: { $0.key == "traits" }) {
@@ -327,7 +327,7 @@ extension TraitDocument {
             if names.contains("") || names.count > mostNames { isSound = false }
             if names.contains("") {
                 checker.fail(
-                    "expected names joined by dots, found \(quoted(entry.key))", path: path, at: entry.keyLocation)
+                    "expected names joined by dots, found \(quotedName(entry.key))", path: path, at: entry.keyLocation)
             } else if names.count > mostNames {
                 checker.fail(
                     "a path leads through at most \(mostNames) names, not \(names.count)", path: path,
@@ -427,6 +427,6 @@ extension TraitDocument {
     }
 
     private static func shown(_ entries: [SpecEntry]) -> String {
-        entries.map { quoted($0.key) }.listed(most: 4)
+        entries.map { quotedName($0.key) }.listed(most: 4)
     }
 }

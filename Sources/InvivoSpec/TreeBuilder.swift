@@ -162,7 +162,7 @@ struct TreeBuilder {
 
     func checkLength(_ length: Int, at position: Position) throws(Failure) {
         guard length > limits.allowedLength else { return }
-        let message = "the text has \(length) bytes, more than the \(limits.allowedLength) allowed for one"
+        let message = "the string has \(length) bytes, more than the \(limits.allowedLength) allowed for one"
         throw failure(.tooLarge, message, at: position)
     }
 

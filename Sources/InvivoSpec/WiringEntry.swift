@@ -53,9 +53,9 @@ public struct WiringEntry: Sendable {
             return nil
         }
         guard map.count == 1, let given = map.first else {
-            let found = map.isEmpty ? "nothing" : map.map { quoted($0.key) }.joined(separator: " and ")
+            let found = map.isEmpty ? "nothing" : map.map { quotedName($0.key) }.joined(separator: " and ")
             checker.fail(
-                "expected one of \(form.map(quoted).choices()), found \(found)", path: path,
+                "expected one of \(form.map { "'\($0)'" }.choices()), found \(found)", path: path,
                 at: entry.value.location)
             return nil
         }

@@ -21,7 +21,7 @@ extension YamlEvents {
             let offset = text.byte(ofScalar: mark.index)
             if isVariableInFlowForm(problem, offset) {
                 return Failure(
-                    .syntax, "in flow form, YAML ends a plain text before '{'; put the text with ${...} in quotes",
+                    .syntax, "in flow form, YAML ends a plain string before '{'; put the string with ${...} in quotes",
                     at: text.location(ofByte: offset - 1))
             }
             let begun = parser.context == nil ? offset : text.byte(ofScalar: parser.context_mark.index)
@@ -75,9 +75,9 @@ extension YamlEvents {
         case ("found character that cannot start any token", "\t"):
             "a tab cannot indent or set off a value; use spaces"
         case ("found character that cannot start any token", let found?):
-            "a value cannot begin with \(quoted(String(found))); put the text in quotes"
+            "a value cannot begin with \(quoted(String(found))); put the string in quotes"
         case ("mapping values are not allowed in this context", _):
-            "':' is not expected here; check the indentation, or put a text that contains ': ' in quotes"
+            "':' is not expected here; check the indentation, or put a string that contains ': ' in quotes"
         case ("block sequence entries are not allowed in this context", _):
             "'- ' is not expected here; begin the list in a line of its own"
         case ("did not find expected key", nil): "expected a key, found the end of the document"
@@ -96,7 +96,7 @@ extension YamlEvents {
             "the escape is no Unicode character; beyond U+FFFF write \\UXXXXXXXX, not a surrogate pair"
         case ("did not find expected <document start>", _): "expected '---' or the end of the document"
         case ("found unknown directive name", _): "unknown directive; only %YAML is known"
-        case ("found incompatible YAML document", _): "another version of YAML is asked for than 1.1 or 1.2"
+        case ("found incompatible YAML document", _): "unsupported version of YAML; expected 1.1 or 1.2"
         default: problem
         }
     }

@@ -90,7 +90,7 @@ struct YamlReader {
         try refuse(anchor: anchor)
         if tree.wantsKey {
             let found = isMap ? "a map" : "a list"
-            throw tree.failure(.syntax, "expected a key, found \(found); a key is a text", at: events.position)
+            throw tree.failure(.syntax, "expected a key, found \(found); a key is a string", at: events.position)
         }
         if let tag = try coreTag(tag), tag != (isMap ? .map : .seq) {
             let found = isMap ? "a map" : "a list"
@@ -113,7 +113,7 @@ struct YamlReader {
         if tree.wantsKey { try refuseAfterTab() }
         if tree.wantsKey, marks?.isTight(events.current.start_mark.index, text) == true {
             throw tree.failure(
-                .syntax, "'?' begins a key here; write a blank behind it, or put the text with its '?' in quotes",
+                .syntax, "'?' begins a key here; write a blank behind it, or put the string with its '?' in quotes",
                 at: events.position)
         }
         try refuse(anchor: scalar.anchor)
@@ -125,7 +125,7 @@ struct YamlReader {
                 throw tree.failure(.syntax, "expected a key, found nothing", at: events.position)
             }
             guard tag == nil || tag == .str else {
-                throw tree.failure(.syntax, "a key is a text and cannot have a tag", at: events.position)
+                throw tree.failure(.syntax, "a key is a string and cannot have a tag", at: events.position)
             }
             return try tree.key(bytes, at: events.position)
         }

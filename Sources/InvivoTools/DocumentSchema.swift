@@ -156,9 +156,7 @@ public struct DocumentSchema {
                 ("type", .string("string")), ("minLength", .integer(1)),
                 ("anyOf", .list([.object([("enum", .strings(keys))]), open])),
             ])
-        let standard = ["singleton", "lazy-singleton", "weak-singleton", "graph", "prototype", "context", "thread"]
-        // With underscores, as in code, too.
-        let scopes = standard + standard.filter { $0.contains("-") }.map { $0.replacing("-", with: "_") } + facts.scopes
+        let scopes = ManifestScope.spellings + facts.scopes
         let scope = definitions.add(
             "wiring.scope",
             [

@@ -83,10 +83,7 @@ struct PropertySchema {
         case .decibel: found = [SchemaPatterns.decibel]
         case .percent: found = [SchemaPatterns.percent]
         case .duration: found = SchemaPatterns.quantities(property.unit ?? "s")
-        case .color:
-            let hasAlpha =
-                property.fields.isEmpty || property.fields.contains { property.codec.part(named: $0.name) == 3 }
-            found = [SchemaPatterns.color(hasAlpha: hasAlpha)]
+        case .color: found = [SchemaPatterns.color(hasAlpha: property.hasAlpha)]
         }
         guard place == .configuration, property.kind.isNumber else { return found }
         // The number in front of a unit may be a fraction although the property is whole: "1.5 k" is 1500.

@@ -155,44 +155,33 @@ struct TraitSchema {
                 property.names.map { ($0, schema.relative(property, isFactor: isFactor)) }
             }
         }
-        let name = type.name
-        let set = body(
-            "Set.\(name)", Self.described("Sets properties of \(name).") + [("properties", .object(values))],
-            &definitions)
         let movable = tunable.filter(\.canMove)
+        let name = type.name
         let moving = definitions.add(
             "Ramp.\(name).values",
             [("type", .string("object"))]
-                + PropertySchema.closed(
-                    movable.flatMap { schema.members($0, hasDefault: false) }))
-        return [
-            (BuiltInTrait.set.rawValue, set),
+                + PropertySchema.closed(movable.flatMap { schema.members($0, hasDefault: false) }))
+        func members(_ trait: BuiltInTrait) -> [JsonText.Member] {
+            switch trait {
+            case .set: Self.described("Sets properties of \(name).") + [("properties", .object(values))]
+            case .scale:
+                Self.described("Multiplies the values below.") + [("properties", .object(relative(true)))]
+            case .offset: Self.described("Adds to the values below.") + [("properties", .object(relative(false)))]
+            case .ramp:
+                Self.described("Sets values, to which the properties move.")
+                    + [
+                        ("required", .strings(["to", "over"])),
+                        ("properties", .object([("to", moving), ("over", Self.time), ("from", moving)])),
+                    ] + Self.startsWithEnds(movable.flatMap(\.names))
+            }
+        }
+        return BuiltInTrait.allCases.map { trait in
             (
-                BuiltInTrait.scale.rawValue,
+                trait.rawValue,
                 body(
-                    "Scale.\(name)",
-                    Self.described("Multiplies the values below.") + [("properties", .object(relative(true)))],
-                    &definitions)
-            ),
-            (
-                BuiltInTrait.offset.rawValue,
-                body(
-                    "Offset.\(name)",
-                    Self.described("Adds to the values below.") + [("properties", .object(relative(false)))],
-                    &definitions)
-            ),
-            (
-                BuiltInTrait.ramp.rawValue,
-                body(
-                    "Ramp.\(name)",
-                    Self.described("Sets values, to which the properties move.")
-                        + [
-                            ("required", .strings(["to", "over"])),
-                            ("properties", .object([("to", moving), ("over", Self.time), ("from", moving)])),
-                        ] + Self.startsWithEnds(movable.flatMap(\.names)),
-                    needsParameters: true, &definitions)
-            ),
-        ]
+                    "\(trait.rawValue).\(name)", members(trait), needsParameters: trait == .ramp, &definitions)
+            )
+        }
     }
 
     /// Refuses a start value without an end value.

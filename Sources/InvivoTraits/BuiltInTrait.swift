@@ -129,14 +129,17 @@ public enum BuiltInTrait: String, CaseIterable {
 
     /// The error of a point without quotes in flow form: `at: 10, 20` is `at: 10` and the key 20.
     private func splitPoint(_ parameter: SpecEntry, _ next: SpecEntry?, _ type: ObjectType) -> Failure? {
-        guard operation == .set, parameter.value.isNumber, let next, next.value.isNull, !next.value.hasVariables,
-            TextReader.isNumber(next.key), let property = try? type.description.tunableProperty(parameter.key).property,
+        guard operation == .set, parameter.value.content.isNumber, let next, next.value.isNull,
+            !next.value.hasVariables,
+            TextReader.plain(next.key)?.isNumber == true,
+            let property = try? type.description.tunableProperty(parameter.key).property,
             property.codec == .point
         else { return nil }
         return Failure(
             .type,
-            "expected a point such as '10, 20', found \(parameter.value.described) and the key \(quotedName(next.key)); in a list or map "
-                + "in flow form, put the point in quotes", path: property.name, at: parameter.value.location)
+            "expected a point such as '10, 20', found \(parameter.value.described) and the key \(quotedName(next.key)); "
+                + "in a list or map in flow form, put the point in quotes", path: property.name,
+            at: parameter.value.location)
     }
 
     private func layer(

@@ -3,7 +3,7 @@ public import InvivoSpec
 
 /// A layer as a trait declares it: an operation on the value below it.
 public struct DeclaredLayer: Sendable {
-    public enum Operation: UInt32, Sendable {
+    public enum Operation: Sendable {
         /// Sets the value, or the given fields of a nested struct.
         case set
         case scale

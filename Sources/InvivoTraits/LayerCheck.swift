@@ -6,8 +6,7 @@ public struct LayerCheck: Sendable {
     let layer: Layer
     let key: String
 
-    /// Calls the host.
-    public func run() throws(Failure) { try property.verify(layer.value) }
+    public var value: Value { layer.value }
 
     /// Returns a failure with the path of the property and the source location of the layer.
     public func located(_ failure: Failure) -> Failure {

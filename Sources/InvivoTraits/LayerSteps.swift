@@ -69,7 +69,7 @@ public final class LayerSteps: Sendable {
             }
             return .map(fields)
         }
-        if step.operation == .set { return amount }
+        guard step.operation != .set else { return amount }
         guard let below else { return nil }
         guard below.kind.isNumber else {
             let verb = step.operation == .scale ? "scaled" : "offset"
@@ -77,7 +77,11 @@ public final class LayerSteps: Sendable {
         }
         let kind = property.kind == .any ? below.kind : property.kind
         do throws(Failure) {
-            return try step.operation == .scale ? below.scaled(by: amount, kind) : below.offset(by: amount, kind)
+            switch step.operation {
+            case .set: return amount
+            case .scale: return try below.scaled(by: amount, kind)
+            case .offset: return try below.offset(by: amount, kind)
+            }
         } catch {
             var failure = error
             failure.path = property.name

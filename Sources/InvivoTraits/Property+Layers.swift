@@ -42,10 +42,12 @@ extension Property {
     /// Throws unless it has numbers. `trait` is the subject of the message.
     func requireNumbers(_ trait: String) throws(Failure) {
         guard hasNumbers else {
-            let kind = isEnumeration ? "a choice" : isPackedColor ? "a color" : kind.withArticle
-            throw Failure(.type, "\(trait) changes numbers, and '\(name)' is \(kind); use Set", path: name)
+            throw Failure(.type, "\(trait) changes numbers, and '\(name)' is \(described); use Set", path: name)
         }
     }
+
+    /// "a choice", "a color", "a string": what it is, for errors about relative layers.
+    var described: String { isEnumeration ? "a choice" : isPackedColor ? "a color" : kind.withArticle }
 
     /// Throws unless it can move.
     func requireMoving() throws(Failure) {

@@ -20,9 +20,7 @@ public final class RampRun: Sendable {
     }
 
     /// Nil if nothing moves: the values are equal, or the start is not a finite number.
-    static func between(
-        _ start: Value, _ end: Value, over ramp: Ramp, of property: Property?
-    ) -> RampRun? {
+    static func between(_ start: Value, _ end: Value, over ramp: Ramp, of property: Property?) -> RampRun? {
         guard ramp.duration > 0, let from = start.ofSameKinds(as: end), !from.isSame(as: end) else { return nil }
         return RampRun(from, end, ramp, property)
     }

@@ -150,8 +150,7 @@ public final class Tuning: PropertyCover {
     /// Changes an instance without a record.
     public func change(
         _ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: String = "", to wanted: [Layer],
-        bases: [Base] = [],
-        undo: inout Undo
+        bases: [Base] = [], undo: inout Undo
     ) throws(Failure) -> [Outcome] {
         try change(type, instance, key: key, to: wanted, bases: bases, at: .edit, undo: &undo)
     }

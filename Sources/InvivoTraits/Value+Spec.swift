@@ -64,9 +64,7 @@ extension Value {
     /// fields. Nil when no part is valid.
     static func validParts(
         of node: SpecNode, for property: Property, path: String? = nil, _ failures: inout [Failure]
-    )
-        -> Value?
-    {
+    ) -> Value? {
         let path = path ?? property.name
         guard property.isNested, case .map(let entries) = node.content else {
             do throws(Failure) { return try Value(spec: node, for: property) } catch {
@@ -115,7 +113,7 @@ extension Value {
                 }
                 guard field.hasNumbers else {
                     fail(
-                        .type, "expected the name of a number, and '\(field.name)' is \(field.kind.withArticle)",
+                        .type, "expected the name of a number, and '\(field.name)' is \(field.described)",
                         "\(path).\(entry.key)", at: entry.keyLocation)
                     continue
                 }
@@ -146,6 +144,7 @@ extension Value {
         fail(.type, "expected \(wanted), found \(node.described)", path, at: node.location)
         return nil
     }
+
     /// The number of a text with a unit; nil if it is none. A property in decibels is scaled, and has no offset in them.
     private static func amount(_ text: String, of property: Property, isFactor: Bool) -> Double? {
         if isFactor {
@@ -156,15 +155,6 @@ extension Value {
         case .duration: return TextReader.quantity(text, unit: property.unit ?? "s")
         case .none: return parseQuantity(text, unit: property.unit ?? "")
         default: return nil
-        }
-    }
-}
-
-extension SpecNode.Content {
-    fileprivate var isNumber: Bool {
-        switch self {
-        case .integer, .unsigned, .number: true
-        default: false
         }
     }
 }

@@ -251,9 +251,11 @@ static inline char *listener_warnings(const invivo_report *report) {
     return all;
 }
 
+/* The names of INVIVO_CHANGED_... */
+static const char *const change_names[] __attribute__((unused)) = {
+    "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared", "kept"};
+
 static inline void listener_reloaded(void *user_data, const invivo_report *report) {
-    static const char *const names[] = {"defined", "removed",    "remade",  "reinjected", "tuned",
-                                        "pending", "configured", "dormant", "cleared",    "kept"};
     listener *self = (listener *)user_data;
     heard_report heard;
     char changes[4096] = "";
@@ -262,7 +264,7 @@ static inline void listener_reloaded(void *user_data, const invivo_report *repor
         const char *property = invivo_report_property(report, i);
         length += (size_t)snprintf(changes + length, sizeof(changes) - length, "%s%s%s%s %s", i ? "; " : "",
                                    invivo_report_key(report, i), *property ? "." : "", property,
-                                   names[invivo_report_change(report, i)]);
+                                   change_names[invivo_report_change(report, i)]);
     }
     heard.generation = invivo_report_generation(report);
     heard.status = invivo_report_status(report);

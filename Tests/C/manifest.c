@@ -390,8 +390,8 @@ static void errors_have_their_locations(void) {
     refused("components:\n  config.x: { type: Note }\n  a.x: { type: Note, init: [{ $confg: x }, { $path: y }, { $type: T, optinal: true }, { $argument: -1 }] }\n"
             "  a.y: { choose: 1 }\n  a.z: { type: Note, rank: high, hidden: maybe, methods: [{ a: 1, b: 2 }], parameters: [{ nam: x }] }\n",
             "app.yaml:2:3: components.config.x: the assembly name 'config' is taken: '$config.x' is a value of the configuration\n"
-            "app.yaml:3:31: components.a.x.init[0]: unknown form '$confg'; did you mean '$config'?; write '$$confg' for a key that "
-            "begins with a dollar sign\n"
+            "app.yaml:3:31: components.a.x.init[0]: unknown form '$confg'; did you mean '$config'?; double the dollar sign of a key "
+            "that begins with one\n"
             "app.yaml:3:44: components.a.x.init[1]: the key 'of' is missing; it says whose property it is\n"
             "app.yaml:3:70: components.a.x.init[2]: unknown key 'optinal' beside '$type'; did you mean 'optional'?\n"
             "app.yaml:3:100: components.a.x.init[3].$argument: expected the number of a runtime argument, from 0, found the integer -1\n"

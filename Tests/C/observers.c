@@ -19,7 +19,6 @@ static void begin(void) {
 
 /* What observers hear: "name(a.x defined, a.y.number tuned) ". */
 static char heard[4096];
-static const char *const kinds[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "stale", "kept"};
 static void hear(void *name, const invivo_report *report) {
     size_t length = strlen(heard);
     length += (size_t)snprintf(heard + length, sizeof heard - length, "%s(", (const char *)name);
@@ -27,7 +26,7 @@ static void hear(void *name, const invivo_report *report) {
     for (size_t index = 0; index < invivo_report_count(report); index++) {
         const char *property = invivo_report_property(report, index);
         length += (size_t)snprintf(heard + length, sizeof heard - length, "%s%s%s%s %s", index ? ", " : "", invivo_report_key(report, index), *property ? "." : "", property,
-                                   kinds[invivo_report_change(report, index)]);
+                                   change_names[invivo_report_change(report, index)]);
     }
     snprintf(heard + length, sizeof heard - length, ") ");
 }

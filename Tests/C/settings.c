@@ -275,8 +275,6 @@ static void a_check_refuses_fields_at_their_line(void) {
     end();
 }
 
-/* ---- generations ---- */
-
 /* A secret path of settings with fields is the path of one of them. */
 static void a_secret_path_is_that_of_a_field(void) {
     static const char *const wrong[] = {"pasword", "voics", "at.z", "voices.x"};
@@ -318,6 +316,8 @@ static void errors_without_the_value_have_the_range(void) {
                   "a.yaml:7:11: config.audio.loud: <secret> is an unsuitable value; expected a bool");
     end();
 }
+
+/* ---- generations ---- */
 
 static void an_unrelated_reload_reads_nothing(void) {
     begin();

@@ -88,6 +88,22 @@ static void errors_quote_little_of_a_document_or_nothing(void) {
     }
 }
 
+/* The names that are possible are not those of the document. */
+static void possible_names_are_shown_without_content(void) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.flags = INVIVO_RUNTIME_WITHOUT_CONTENT;
+    invivo_runtime runtime = open_with(&options);
+    const char *text = "secretsecret: 1";
+    expects_error(load(runtime, text, strlen(text), E), INVIVO_E_SPEC,
+                  "text:1:1: unknown key '...'; expected 'traits', 'config', 'wiring' or 'include'");
+    text = "wiring: { a: { scope: 3 } }";
+    expects_error(load(runtime, text, strlen(text), E), INVIVO_E_SPEC,
+                  "text:1:23: wiring.a.scope: expected 'prototype', 'graph', 'lazy-singleton', 'singleton', 'weak-singleton', 'context' "
+                  "or 'thread', found an integer");
+    OK(invivo_runtime_close(runtime, E));
+}
+
 /* Names of entries are parts of keys, which are shown; the name of a refused entry is not. */
 static void names_of_entries_are_keys(void) {
     static const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_ENTRY, .reference = "gain"};
@@ -271,6 +287,7 @@ int main(void) {
     check_directory();
     RUN_TEST(limits_have_defaults_and_errors_name_the_option);
     RUN_TEST(errors_quote_little_of_a_document_or_nothing);
+    RUN_TEST(possible_names_are_shown_without_content);
     RUN_TEST(names_of_entries_are_keys);
     RUN_TEST(loading_that_takes_too_long_is_abandoned);
     RUN_TEST(an_error_about_many_documents_names_the_first_ones);

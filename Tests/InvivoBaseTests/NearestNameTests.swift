@@ -45,4 +45,14 @@ import Testing
         #expect(distance("same", "sane", 0) == nil)
         #expect(distance("xyab", "xyba", 1) == 1)
     }
+
+    @Test func the_case_of_letters_does_not_count() {
+        var spelling = EditDistance()
+        func distance(_ a: String, _ b: String, _ limit: Int) -> Int? {
+            spelling.distance(Array(a.utf8)[...], Array(b.utf8)[...], limit: limit)
+        }
+        #expect(distance("GAIN", "gain", 0) == 0)
+        #expect(distance("GIAN", "gain", 1) == 1)
+        #expect(nearestName(to: "BA", among: ["ab"]) == "ab")
+    }
 }

@@ -166,7 +166,7 @@ import Testing
         let long = failure { () throws(Failure) in
             try read("k: ${LONG}${LONG}", limits: SpecLimits(bytes: 1 << 20, stringLength: 1500))
         }
-        #expect(long?.text == "t.yaml:1:4: k: the text has 2000 bytes, more than the 1500 allowed for one")
+        #expect(long?.text == "t.yaml:1:4: k: the string has 2000 bytes, more than the 1500 allowed for one")
         // A megabyte of expansions is read in one pass, or refused by the limit.
         let many = String(repeating: "${EMPTY}", count: 100_000)
         #expect(Bare(try read("k: \"\(many)\"").root) == .map(["k"], [text("")]))

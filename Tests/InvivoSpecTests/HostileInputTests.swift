@@ -74,7 +74,7 @@ import Testing
 
     @Test func longerTextsThanAllowedAreRefused() {
         let limits = SpecLimits(stringLength: 4)
-        let message = "the text has 6 bytes, more than the 4 allowed for one"
+        let message = "the string has 6 bytes, more than the 4 allowed for one"
         #expect(read(Array(#"{"äö": "abcd"}"#.utf8), .json, limits)?.text == nil)
         #expect(read(Array(#"{"a": "äöü"}"#.utf8), .json, limits)?.text == "t:1:7: a: \(message)")
         #expect(read(Array(#"{"äöü": 1}"#.utf8), .json, limits)?.text == "t:1:2: \(message)")

@@ -139,10 +139,10 @@ import Testing
             "t.yaml:1:7: the escape is no Unicode character; beyond U+FFFF write \\UXXXXXXXX, not a surrogate pair"
         ),
         ("a:\n\tb: 1", "t.yaml:2:1: a tab cannot indent or set off a value; use spaces"),
-        ("a: @x", "t.yaml:1:4: a value cannot begin with '@'; put the text in quotes"),
+        ("a: @x", "t.yaml:1:4: a value cannot begin with '@'; put the string in quotes"),
         (
             "a: b: c",
-            "t.yaml:1:5: ':' is not expected here; check the indentation, or put a text that contains ': ' in quotes"
+            "t.yaml:1:5: ':' is not expected here; check the indentation, or put a string that contains ': ' in quotes"
         ),
         ("a: - b", "t.yaml:1:4: '- ' is not expected here; begin the list in a line of its own"),
         ("a: 1\nfoo\nb: 2", "t.yaml:2:1: expected ':' after the key"),
@@ -161,7 +161,7 @@ import Testing
         ),
         ("a: 1\n%TAG ! x\n", "t.yaml:2:1: the directive %TAG is refused; remove it"),
         ("%FOO\n---\na: 1", "t.yaml:1:5: unknown directive; only %YAML is known"),
-        ("%YAML 1.3\n---\na: 1", "t.yaml:1:1: another version of YAML is asked for than 1.1 or 1.2"),
+        ("%YAML 1.3\n---\na: 1", "t.yaml:1:1: unsupported version of YAML; expected 1.1 or 1.2"),
         ("a: 1\n---\nb: 2", "t.yaml:2:1: a second document begins here; one file holds one document"),
         (
             "a: &x 1",
@@ -181,9 +181,9 @@ import Testing
         ),
         ("a: !!int x", "t.yaml:1:4: a: 'x' is not what the tag !!int says"),
         ("a: !!map []", "t.yaml:1:4: a: a list cannot have the tag !!map"),
-        ("!!int 1: x", "t.yaml:1:1: a key is a text and cannot have a tag"),
-        ("? [a]\n: x", "t.yaml:1:3: expected a key, found a list; a key is a text"),
-        ("{a: 1}: x", "t.yaml:1:1: expected a key, found a map; a key is a text"),
+        ("!!int 1: x", "t.yaml:1:1: a key is a string and cannot have a tag"),
+        ("? [a]\n: x", "t.yaml:1:3: expected a key, found a list; a key is a string"),
+        ("{a: 1}: x", "t.yaml:1:1: expected a key, found a map; a key is a string"),
     ])
     func refusesWithLocationAndSuggestion(text: String, expected: String) {
         let found = failure { () throws(Failure) in try yaml(text) }

@@ -393,7 +393,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "named.location.file.isEmpty", "life"),
     ],
     "InvivoBase/NearestName.swift": [
-        Mutant("never", "i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]", "names"),
+        Mutant("never", "a[i].isSameLetter(as: b[j - 1])", "names"),
     ],
     "InvivoBase/Property+Bounds.swift": [
         Mutant("never", "!inside", "traits"),

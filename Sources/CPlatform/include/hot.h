@@ -325,7 +325,7 @@ struct iv_thread {
     uint32_t locks;           /* monitors that it holds */
     uint32_t asking;          /* calls of `is_current` under way; the runtime refuses calls from them */
     void *postponed;          /* work for the time after the last unlock: a Postponed, retained; usually NULL */
-    uint32_t without_content; /* 1: errors about documents quote nothing of them; 2: those of their form */
+    uint32_t without_content; /* what errors about documents do not quote: see ContentQuoting */
     uint64_t load_deadline;   /* the time limit for reading and planning documents; 0: no limit */
     uint64_t barred;          /* the tag of the runtime whose rules this thread runs, and which it cannot call; 0: none */
     void *recorder;           /* notes the properties that a trait sets: a SetRecorder, unretained; NULL outside of one */

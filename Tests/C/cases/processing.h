@@ -281,14 +281,13 @@ STATEMENT(pinned) {
 }
 
 static void case_reloaded(void *user_data, const invivo_report *report) {
-    static const char *const what[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared", "kept"};
     (void)user_data;
     pthread_mutex_lock(&world_lock);
     texts_clear(&reported);
     for (size_t i = 0; i < invivo_report_count(report); i++) {
         char text[256];
         const char *property = invivo_report_property(report, i);
-        snprintf(text, sizeof text, "%s%s%s %s", invivo_report_key(report, i), *property ? ":" : "", property, what[invivo_report_change(report, i)]);
+        snprintf(text, sizeof text, "%s%s%s %s", invivo_report_key(report, i), *property ? ":" : "", property, change_names[invivo_report_change(report, i)]);
         texts_add(&reported, text);
     }
     texts_sort(&reported);
