@@ -194,6 +194,28 @@ static void a_layer_that_stays_keeps_the_trait_below_it(void) {
     end();
 }
 
+/* A restore that fails again is undone as a whole: no property has a value that other code seems to have set. */
+static void a_restore_that_fails_changes_nothing(void) {
+    begin();
+    failing = SETTERS;
+    OK(document("traits", "traits: { synth.lead: [Set: { gain: 20, tune: 21 }] }", E));
+    /* The third setter fails, and those of the undo. */
+    lasts = 1, calls = 0, fails_at = 3;
+    expects_error(document("traits", "traits: { synth.lead: [Set: { gain: 30, tune: 31, pan: 32 }] }", E), INVIVO_E_HOST, NULL);
+    CHECK(voices[0]->values[0] == 30 && voices[0]->values[1] == 31 && voices[0]->values[2] == 9);
+    /* Of the restore, the second one fails. */
+    lasts = 0, calls = 0, fails_at = 2;
+    commit_other();
+    CHECK_EQUAL(calls, 3);
+    CHECK(voices[0]->values[0] == 30 && voices[0]->values[1] == 31 && voices[0]->values[2] == 9);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.lead");
+    fails_at = 0;
+    OK(document("traits", "traits: {}", E));
+    for (int value = 0; value < 3; value++) CHECK(voices[0]->values[value] == 7 + value);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    end();
+}
+
 /* Values that an application has set stay to be put back, also if it fails. */
 static invivo_status apply_and_fail(invivo_object target, void *instance, const void *given, const invivo_value *values, size_t count,
                                     invivo_reversal *reversal, void *user_data, invivo_error **error) {
@@ -274,6 +296,7 @@ int main(void) {
     RUN_TEST(base_values_stay_whichever_setter_fails);
     RUN_TEST(base_values_stay_whichever_reversal_fails);
     RUN_TEST(a_layer_that_stays_keeps_the_trait_below_it);
+    RUN_TEST(a_restore_that_fails_changes_nothing);
     RUN_TEST(values_of_a_failed_application_are_put_back_later);
     RUN_TEST(an_object_that_could_not_move_has_its_former_traits);
     return check_end();

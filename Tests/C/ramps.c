@@ -415,13 +415,26 @@ static invivo_status set_dial(void *instance, void *user_data, const invivo_valu
     if (dial_breaks) dial_breaks = 0, dial_fails = dial_is_dark = 1;
     return INVIVO_OK;
 }
+/* Never fails. */
+static double trim = 1;
+static invivo_status get_trim(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    *out = invivo_double(trim);
+    return INVIVO_OK;
+}
+static invivo_status set_trim(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    trim = value->as.number;
+    return INVIVO_OK;
+}
 static void register_dial(void) {
-    static invivo_property properties[] = {{.struct_size = sizeof(invivo_property), .name = "angle", .kind = INVIVO_KIND_DOUBLE}};
-    properties[0].get = get_dial, properties[0].set = set_dial;
-    invivo_type_options options = {.struct_size = sizeof options, .name = "Dial", .size = 8, .properties = properties, .property_count = 1,
+    static const invivo_property properties[] = {
+        {.struct_size = sizeof(invivo_property), .name = "angle", .kind = INVIVO_KIND_DOUBLE, .get = get_dial, .set = set_dial},
+        {.struct_size = sizeof(invivo_property), .name = "trim", .kind = INVIVO_KIND_DOUBLE, .get = get_trim, .set = set_trim}};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Dial", .size = 8, .properties = properties, .property_count = 2,
                                    .finalize = finalize_dial};
     invivo_type type;
-    dial = 1, dial_sets = dial_fails = dial_is_dark = dial_breaks = 0;
+    dial = trim = 1, dial_sets = dial_fails = dial_is_dark = dial_breaks = 0;
     OK(invivo_type_register(runtime, &options, &type, E));
 }
 /* The thread of the object does not poll while the loop makes the steps of a block. */
@@ -466,6 +479,27 @@ static void a_setter_that_fails_ends_the_movement(void) {
     CHECK(dial == 3.5);
     OK(tell("a", NULL));
     CHECK(dial == 1);
+    end_all();
+}
+
+/* Of the properties of one object, all stay where they are. */
+static void a_step_that_fails_is_undone(void) {
+    begin_all();
+    register_dial();
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.dial", .type_name = "Dial", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    OK(tell("a", "traits: { synth.dial: [{ Ramp: { to: { trim: 5, angle: 5 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(trim == 2 && dial == 2);
+    dial_fails = 1;
+    advance(10);
+    CHECK(trim == 2 && dial == 2 && status("moving") == 0);
+    dial_fails = 0;
+    OK(tell("b", "config: { x: 1 }"));
+    advance(20);
+    CHECK(trim == 3.5 && dial == 3.5);
+    OK(tell("a", NULL));
+    CHECK(trim == 1 && dial == 1);
     end_all();
 }
 
@@ -558,6 +592,7 @@ int main(void) {
     RUN_TEST(targets_have_the_end_value_at_once);
     RUN_TEST(a_busy_domain_gets_the_latest_step);
     RUN_TEST(a_setter_that_fails_ends_the_movement);
+    RUN_TEST(a_step_that_fails_is_undone);
     RUN_TEST(a_value_that_cannot_be_read_is_restored);
     RUN_TEST(a_failed_commit_lets_it_go_on);
     RUN_TEST(a_rollback_moves_back);
