@@ -806,6 +806,34 @@ static void a_secret_field_of_settings_is_a_secret_path(void) {
     }
 }
 
+/* Each declaration of a path counts, also if the path is secret already. A binding with the same name ends those of the former one. */
+static void a_path_is_secret_until_its_last_declaration_ends(void) {
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    static const invivo_property open_fields[] = {INVIVO_FIELD(login, password)};
+    invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                              .size = sizeof(login)};
+    invivo_settings open = closed;
+    open.fields = open_fields;
+    begin();
+    OK(give(SETTING, "1", E));
+    secret("db.password");
+    OK(invivo_settings_bind(runtime, &closed, E));
+    invivo_changes set = changes();
+    OK(invivo_changes_remove_secret(set, "db.password", E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(is_secret("db.password"));
+    receive_count();
+    REFUSED("a field", give(SETTING, NUMBER, &gone));
+    IS_CLEAN("a path with two declarations");
+    for (int round = 0; round < 2; round++) {
+        OK(invivo_settings_bind(runtime, &closed, E));
+        CHECK(is_secret("db.password"));
+        OK(invivo_settings_bind(runtime, &open, E));
+        CHECK(!is_secret("db.password"));
+    }
+    end();
+}
+
 static void an_assembly_declares_secrets_while_it_is_active(void) {
     static const char *const paths[] = {"db.password", "/tls"}, *const wrong[] = {"a..b"};
     invivo_assembly base = {.struct_size = sizeof base, .name = "base", .secrets = paths + 1, .secret_count = 1};
@@ -927,6 +955,7 @@ int main(void) {
     RUN_TEST(errors_of_form_quote_no_text_while_there_are_secrets);
     RUN_TEST(entries_of_a_secret_are_no_keys);
     RUN_TEST(a_secret_field_of_settings_is_a_secret_path);
+    RUN_TEST(a_path_is_secret_until_its_last_declaration_ends);
     RUN_TEST(an_assembly_declares_secrets_while_it_is_active);
     RUN_TEST(declarations_begin_and_end_in_any_order);
     RUN_TEST(messages_name_the_place_and_what_was_expected);
