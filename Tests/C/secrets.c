@@ -834,6 +834,44 @@ static void a_path_is_secret_until_its_last_declaration_ends(void) {
     end();
 }
 
+/* One set moves a path from a change set's declaration to that of settings: the declaration of the change set is over. */
+static void a_declaration_moves_to_settings(void) {
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    begin();
+    secret("db.password");
+    invivo_changes set = changes();
+    OK(invivo_changes_remove_secret(set, "db.password", E));
+    OK(invivo_changes_bind_settings(set, &closed, E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(is_secret("db.password"));
+    set = changes();
+    OK(invivo_changes_remove_secret(set, "db.password", E));
+    expects_error(invivo_changes_commit(set, E), INVIVO_E_NOT_FOUND, "config.db.password: no change set has declared 'db.password' as secret");
+    CHECK(is_secret("db.password"));
+    end();
+}
+
+/* A rollback brings former values back, and the binding stays. */
+static void a_rollback_keeps_the_secrets_of_settings(void) {
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    uint64_t generation;
+    begin();
+    OK(document("a.yaml", "config: { db: { password: " NUMBER " } }", E));
+    OK(invivo_runtime_generation(runtime, &generation, E));
+    OK(invivo_settings_bind(runtime, &closed, E));
+    OK(document("a.yaml", "config: { db: { password: 1 } }", E));
+    OK(invivo_rollback(runtime, generation, E));
+    CHECK(is_secret("db.password"));
+    const invivo_injection count = password("count");
+    REFUSED("a value of a rollback", define("a.count", NULL, &count, &gone));
+    IS_CLEAN("a rollback");
+    end();
+}
+
 static void an_assembly_declares_secrets_while_it_is_active(void) {
     static const char *const paths[] = {"db.password", "/tls"}, *const wrong[] = {"a..b"};
     invivo_assembly base = {.struct_size = sizeof base, .name = "base", .secrets = paths + 1, .secret_count = 1};
@@ -956,6 +994,8 @@ int main(void) {
     RUN_TEST(entries_of_a_secret_are_no_keys);
     RUN_TEST(a_secret_field_of_settings_is_a_secret_path);
     RUN_TEST(a_path_is_secret_until_its_last_declaration_ends);
+    RUN_TEST(a_declaration_moves_to_settings);
+    RUN_TEST(a_rollback_keeps_the_secrets_of_settings);
     RUN_TEST(an_assembly_declares_secrets_while_it_is_active);
     RUN_TEST(declarations_begin_and_end_in_any_order);
     RUN_TEST(messages_name_the_place_and_what_was_expected);
