@@ -234,6 +234,27 @@ static void a_changed_ramp_begins_at_the_value_shown(void) {
     end_all();
 }
 
+/* Another duration alone is another trait, and so is another start for new objects. */
+static void a_change_of_the_time_or_the_start_begins_again(void) {
+    static const char *const others[] = {"to: { level: 8 }, over: 80 ms", "to: { level: 8 }, over: 40 ms, from: { level: 0 }",
+                                         "to: { level: 8 }, over: 40 ms, from: { level: 1 }", "to: { level: 8 }, over: 40 ms"};
+    static const double steps[] = {4.5, 5.5625, 6.4765625, 7.0478515625};
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }] }"));
+    for (int i = 0; i < 4; i++) {
+        char text[128];
+        double shown = block().level;
+        snprintf(text, sizeof text, "traits: { synth.tone: [{ Ramp: { %s } }] }", others[i]);
+        OK(tell("a", text));
+        CHECK_EQUAL(block().level, shown);
+        advance(10);
+        CHECK_EQUAL(block().level, steps[i]);
+        OK(tell("a", text)); /* the same does not begin again */
+        advance(5);
+    }
+    end_all();
+}
+
 static void new_objects_have_the_end_value_or_begin_at_from(void) {
     begin_all();
     invivo_changes set;
@@ -583,6 +604,7 @@ int main(void) {
     RUN_TEST(views_and_pins_keep_their_step);
     RUN_TEST(a_reload_that_leaves_a_ramp_does_not_restart_it);
     RUN_TEST(a_changed_ramp_begins_at_the_value_shown);
+    RUN_TEST(a_change_of_the_time_or_the_start_begins_again);
     RUN_TEST(new_objects_have_the_end_value_or_begin_at_from);
     RUN_TEST(what_cannot_move_is_refused);
     RUN_TEST(a_relative_layer_above_moves_too);
