@@ -354,6 +354,16 @@ static invivo_status accept(const invivo_value *values, size_t count, size_t *at
     (void)values, (void)count, (void)at, (void)user_data, (void)error;
     return INVIVO_OK;
 }
+static void a_value_that_is_not_finite_moves_at_once(void) {
+    begin_all();
+    seen->gain = INFINITY, seen->pan = -INFINITY;
+    OK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 3, pan: 1 }, over: 40 ms } }] }"));
+    CHECK(seen->gain == 3 && seen->pan == 1 && status("moving") == 0);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == (double)INFINITY && seen->pan == -INFINITY);
+    end_all();
+}
+
 static void a_property_that_a_rule_reads_does_not_move(void) {
     begin_all();
     static const char *const inputs[] = {"synth.tone.level"};
@@ -609,6 +619,7 @@ int main(void) {
     RUN_TEST(what_cannot_move_is_refused);
     RUN_TEST(a_relative_layer_above_moves_too);
     RUN_TEST(code_does_not_lie_above_a_ramp);
+    RUN_TEST(a_value_that_is_not_finite_moves_at_once);
     RUN_TEST(a_property_that_a_rule_reads_does_not_move);
     RUN_TEST(a_value_that_other_code_sets_stays);
     RUN_TEST(targets_have_the_end_value_at_once);
