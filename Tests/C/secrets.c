@@ -872,6 +872,39 @@ static void a_rollback_keeps_the_secrets_of_settings(void) {
     end();
 }
 
+/* Spec files may use a former name of a field, too. */
+static void a_former_name_of_a_secret_field_is_secret(void) {
+    static const char *const former[] = {"pin", "word"};
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password, .was = former, .was_count = 2)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    begin();
+    OK(invivo_settings_bind(runtime, &closed, E));
+    CHECK(is_secret("db.password") && is_secret("db.pin") && is_secret("db.word") && !is_secret("db.host"));
+    OK(invivo_settings_unbind(runtime, "Login", E));
+    CHECK(!is_secret("db.password") && !is_secret("db.pin"));
+    end();
+}
+
+/* Fields of settings that are bound no more explain no declared path. */
+static void a_misspelled_path_resembles_a_field_that_is_bound(void) {
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    invivo_settings other = closed;
+    other.name = "Other", other.path = "other";
+    for (int bound = 0; bound < 2; bound++) {
+        begin();
+        OK(invivo_settings_bind(runtime, &closed, E));
+        OK(invivo_settings_bind(runtime, &other, E));
+        if (!bound) OK(invivo_settings_unbind(runtime, "Login", E));
+        secret("db.pasword");
+        OK(invivo_runtime_reports(runtime, put_report, NULL, E));
+        CHECK_EQUAL(strstr(output, "did you mean 'db.password'?") != NULL, bound);
+        end();
+    }
+}
+
 static void an_assembly_declares_secrets_while_it_is_active(void) {
     static const char *const paths[] = {"db.password", "/tls"}, *const wrong[] = {"a..b"};
     invivo_assembly base = {.struct_size = sizeof base, .name = "base", .secrets = paths + 1, .secret_count = 1};
@@ -996,6 +1029,8 @@ int main(void) {
     RUN_TEST(a_path_is_secret_until_its_last_declaration_ends);
     RUN_TEST(a_declaration_moves_to_settings);
     RUN_TEST(a_rollback_keeps_the_secrets_of_settings);
+    RUN_TEST(a_former_name_of_a_secret_field_is_secret);
+    RUN_TEST(a_misspelled_path_resembles_a_field_that_is_bound);
     RUN_TEST(an_assembly_declares_secrets_while_it_is_active);
     RUN_TEST(declarations_begin_and_end_in_any_order);
     RUN_TEST(messages_name_the_place_and_what_was_expected);
