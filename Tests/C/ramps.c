@@ -417,6 +417,34 @@ static void targets_have_the_end_value_at_once(void) {
     end_all();
 }
 
+/* Two fields in the same memory: the layer above decides at each step. */
+static void a_field_that_moves_leaves_the_layer_of_another_one(void) {
+    begin_all();
+    static const invivo_property twins[] = {
+        {.struct_size = sizeof(invivo_property), .name = "one", .kind = INVIVO_KIND_DOUBLE, .size = 8},
+        {.struct_size = sizeof(invivo_property), .name = "other", .kind = INVIVO_KIND_DOUBLE, .size = 8}};
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Twins", .size = 8, .properties = twins, .property_count = 2};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.twins", .type_name = "Twins", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    invivo_object held;
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, "synth.twins", &held, E));
+    OK(invivo_object_instance(held, type, &instance, E));
+    const double *shown = instance;
+    OK(tell("a", "traits: { synth.twins: [{ Ramp: { to: { one: 5 }, over: 40 ms } }, { Set: { other: 9 } }] }"));
+    CHECK_EQUAL(*shown, 9);
+    for (int step = 0; step < 5; step++) {
+        advance(10);
+        CHECK_EQUAL(*shown, 9);
+    }
+    OK(tell("a", NULL));
+    CHECK_EQUAL(*shown, 0);
+    OK(invivo_object_release(held));
+    end_all();
+}
+
 /* An object with a setter. */
 static double dial = 1;
 static int dial_sets, dial_fails, dial_is_dark, dial_breaks, finalized;
@@ -623,6 +651,7 @@ int main(void) {
     RUN_TEST(a_property_that_a_rule_reads_does_not_move);
     RUN_TEST(a_value_that_other_code_sets_stays);
     RUN_TEST(targets_have_the_end_value_at_once);
+    RUN_TEST(a_field_that_moves_leaves_the_layer_of_another_one);
     RUN_TEST(a_busy_domain_gets_the_latest_step);
     RUN_TEST(a_setter_that_fails_ends_the_movement);
     RUN_TEST(a_step_that_fails_is_undone);
