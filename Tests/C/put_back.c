@@ -245,6 +245,68 @@ static void values_of_a_failed_application_are_put_back_later(void) {
     end();
 }
 
+/* A level that a cap limits: the cap is put back first, because it was set last. */
+typedef struct limited { double level, cap; } limited;
+static invivo_status get_limited(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)error;
+    *out = invivo_double(user_data ? ((limited *)instance)->cap : ((limited *)instance)->level);
+    return INVIVO_OK;
+}
+static invivo_status set_limited(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    limited *of = instance;
+    if (fails(SETTERS, error)) return INVIVO_E_HOST;
+    if (user_data) of->cap = value->as.number;
+    else of->level = value->as.number;
+    if (of->level > of->cap) of->level = of->cap;
+    return INVIVO_OK;
+}
+static invivo_status apply_limits(invivo_object target, void *instance, const void *given, const invivo_value *values, size_t count,
+                                  invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)instance, (void)given, (void)values, (void)count, (void)reversal, (void)user_data;
+    invivo_value level = invivo_double(3), cap = invivo_double(5);
+    invivo_status status = invivo_object_set(target, "level", &level, error);
+    return status ? status : invivo_object_set(target, "cap", &cap, error);
+}
+static void values_are_put_back_in_the_reverse_order(void) {
+    begin();
+    static const invivo_property properties[] = {
+        {.struct_size = sizeof(invivo_property), .name = "level", .kind = INVIVO_KIND_DOUBLE, .get = get_limited, .set = set_limited},
+        {.struct_size = sizeof(invivo_property), .name = "cap", .kind = INVIVO_KIND_DOUBLE, .get = get_limited, .set = set_limited,
+         .user_data = &runtime}};
+    invivo_type_options of_limited = {.struct_size = sizeof of_limited, .name = "Limited", .size = sizeof(limited),
+                                      .properties = properties, .property_count = 2};
+    invivo_type limited_type;
+    OK(invivo_type_register(runtime, &of_limited, &limited_type, E));
+    static const char *targets[] = {"Limited"};
+    const invivo_trait trait = {.struct_size = sizeof trait, .name = "synth.Limits", .targets = targets, .target_count = 1, .apply = apply_limits};
+    OK(invivo_trait_add(runtime, &trait, E));
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.limited", .type = limited_type,
+                                          .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object object = {0};
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, "synth.limited", &object, E));
+    OK(invivo_object_instance(object, limited_type, &instance, E));
+    limited *of = instance;
+    *of = (limited){.level = 8, .cap = 10};
+    const char *list = "traits: { synth.limited: [synth.Limits: {}] }";
+    OK(document("traits", list, E));
+    CHECK(of->level == 3 && of->cap == 5);
+    OK(document("traits", "{}", E));
+    CHECK(of->level == 8 && of->cap == 10);
+    /* Also if both are refused at first. */
+    OK(document("traits", list, E));
+    failing = SETTERS, lasts = 1, calls = 0, fails_at = 1;
+    expects_error(document("traits", "{}", E), INVIVO_E_HOST, NULL);
+    CHECK(of->level == 3 && of->cap == 5);
+    fails_at = 0;
+    OK(document("traits", "{}", E));
+    CHECK(of->level == 8 && of->cap == 10);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    OK(invivo_object_release(object));
+    end();
+}
+
 /* An object that cannot move to another key has the traits of its former key again, which alone is listed. */
 static void an_object_that_could_not_move_has_its_former_traits(void) {
     for (int kind = 0, number = 1; kind < 2; number++) {
@@ -298,6 +360,7 @@ int main(void) {
     RUN_TEST(a_layer_that_stays_keeps_the_trait_below_it);
     RUN_TEST(a_restore_that_fails_changes_nothing);
     RUN_TEST(values_of_a_failed_application_are_put_back_later);
+    RUN_TEST(values_are_put_back_in_the_reverse_order);
     RUN_TEST(an_object_that_could_not_move_has_its_former_traits);
     return check_end();
 }
