@@ -245,6 +245,26 @@ static void values_of_a_failed_application_are_put_back_later(void) {
     end();
 }
 
+/* A change set that sets another base value leaves a value of the program. */
+static void set_base(const char *property, double number) {
+    invivo_changes set;
+    invivo_value value = invivo_double(number);
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_set(set, keys[0], property, &value, E));
+    OK(invivo_changes_commit(set, E));
+}
+static void a_base_value_is_set_once(void) {
+    begin();
+    set_base("gain", 20);
+    CHECK_EQUAL(voices[0]->values[0], 20);
+    voices[0]->values[0] = 25;
+    set_base("tune", 30);
+    CHECK(voices[0]->values[0] == 25 && voices[0]->values[1] == 30);
+    set_base("gain", 21);
+    CHECK(voices[0]->values[0] == 21 && voices[0]->values[1] == 30);
+    end();
+}
+
 /* A level that a cap limits: the cap is put back first, because it was set last. */
 typedef struct limited { double level, cap; } limited;
 static invivo_status get_limited(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
@@ -360,6 +380,7 @@ int main(void) {
     RUN_TEST(a_layer_that_stays_keeps_the_trait_below_it);
     RUN_TEST(a_restore_that_fails_changes_nothing);
     RUN_TEST(values_of_a_failed_application_are_put_back_later);
+    RUN_TEST(a_base_value_is_set_once);
     RUN_TEST(values_are_put_back_in_the_reverse_order);
     RUN_TEST(an_object_that_could_not_move_has_its_former_traits);
     return check_end();

@@ -354,6 +354,37 @@ static invivo_status accept(const invivo_value *values, size_t count, size_t *at
     (void)values, (void)count, (void)at, (void)user_data, (void)error;
     return INVIVO_OK;
 }
+/* A property of any kind, which is known when the object has a value. */
+static invivo_value anything;
+static invivo_status get_anything(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data;
+    return invivo_value_copy(out, &anything, error);
+}
+static invivo_status set_anything(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    anything = *value; /* a number */
+    return INVIVO_OK;
+}
+static void a_value_that_is_no_number_does_not_move(void) {
+    begin_all();
+    static const invivo_property loose[] = {{.struct_size = sizeof(invivo_property), .name = "any", .kind = INVIVO_KIND_ANY,
+                                             .get = get_anything, .set = set_anything}};
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Loose", .size = 8, .properties = loose, .property_count = 1};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.loose", .type_name = "Loose", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    anything = invivo_string("sine");
+    CHECK(tell("a", "traits: { synth.loose: [{ Ramp: { to: { any: 5.0 }, over: 40 ms } }] }") == INVIVO_E_TYPE);
+    SAYS("synth.loose.any: Ramp changes numbers, and a value of 'any' is a string; use Set");
+    CHECK(anything.kind == INVIVO_KIND_STRING);
+    anything = invivo_double(1);
+    OK(tell("a", "traits: { synth.loose: [{ Ramp: { to: { any: 5.0 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(anything.as.number == 2);
+    end_all();
+}
+
 static void a_value_that_is_not_finite_moves_at_once(void) {
     begin_all();
     seen->gain = INFINITY, seen->pan = -INFINITY;
@@ -647,6 +678,7 @@ int main(void) {
     RUN_TEST(what_cannot_move_is_refused);
     RUN_TEST(a_relative_layer_above_moves_too);
     RUN_TEST(code_does_not_lie_above_a_ramp);
+    RUN_TEST(a_value_that_is_no_number_does_not_move);
     RUN_TEST(a_value_that_is_not_finite_moves_at_once);
     RUN_TEST(a_property_that_a_rule_reads_does_not_move);
     RUN_TEST(a_value_that_other_code_sets_stays);
