@@ -872,6 +872,35 @@ static void a_rollback_keeps_the_secrets_of_settings(void) {
     end();
 }
 
+/* An assembly that a rollback brings back declares its secrets beside a binding that has taken its place. */
+static void a_rollback_adds_the_declarations_of_an_assembly(void) {
+    static const char *const paths[] = {"db.password"};
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    const invivo_assembly assembly = {.struct_size = sizeof assembly, .name = "store", .secrets = paths, .secret_count = 1};
+    uint64_t generation;
+    begin();
+    invivo_changes set = changes();
+    OK(invivo_changes_activate(set, &assembly, NULL, E));
+    OK(invivo_changes_commit(set, E));
+    OK(invivo_runtime_generation(runtime, &generation, E));
+    set = changes();
+    OK(invivo_changes_deactivate(set, "store", E));
+    OK(invivo_changes_bind_settings(set, &closed, E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(is_secret("db.password"));
+    OK(invivo_rollback(runtime, generation, E));
+    CHECK(is_secret("db.password"));
+    set = changes();
+    OK(invivo_changes_deactivate(set, "store", E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(is_secret("db.password"));
+    OK(invivo_settings_unbind(runtime, "Login", E));
+    CHECK(!is_secret("db.password"));
+    end();
+}
+
 /* Spec files may use a former name of a field, too. */
 static void a_former_name_of_a_secret_field_is_secret(void) {
     static const char *const former[] = {"pin", "word"};
@@ -1029,6 +1058,7 @@ int main(void) {
     RUN_TEST(a_path_is_secret_until_its_last_declaration_ends);
     RUN_TEST(a_declaration_moves_to_settings);
     RUN_TEST(a_rollback_keeps_the_secrets_of_settings);
+    RUN_TEST(a_rollback_adds_the_declarations_of_an_assembly);
     RUN_TEST(a_former_name_of_a_secret_field_is_secret);
     RUN_TEST(a_misspelled_path_resembles_a_field_that_is_bound);
     RUN_TEST(an_assembly_declares_secrets_while_it_is_active);
