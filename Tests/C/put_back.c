@@ -245,6 +245,56 @@ static void values_of_a_failed_application_are_put_back_later(void) {
     end();
 }
 
+/* The domain of the object cannot be asked whether it has been put back: the next commit restores it. */
+static int posts, refused_post;
+static invivo_status post_here(void *user_data, invivo_job job, invivo_error **error) {
+    (void)user_data;
+    if (++posts == refused_post) {
+        *error = invivo_error_make(INVIVO_E_HOST, "the window is busy", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    invivo_job_run(job);
+    return INVIVO_OK;
+}
+static invivo_object far_object;
+static voice *far;
+static void keep_far(void *user_data, invivo_object object, const invivo_error *error) {
+    (void)user_data;
+    void *instance = NULL;
+    CHECK(error == NULL);
+    OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
+    far_object = object, far = instance;
+}
+static void an_object_whose_domain_does_not_answer_is_restored_later(void) {
+    begin();
+    invivo_domain_options window = {.struct_size = sizeof window, .name = "window", .post = post_here};
+    invivo_domain domain;
+    OK(invivo_domain_register(runtime, &window, &domain, E));
+    invivo_type_options of_far = {.struct_size = sizeof of_far, .name = "Far", .size = sizeof(voice), .properties = voice_properties,
+                                  .property_count = 3, .domain = domain};
+    invivo_type far_type;
+    OK(invivo_type_register(runtime, &of_far, &far_type, E));
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.far", .type = far_type,
+                                          .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    invivo_key key;
+    OK(invivo_define(runtime, &definition, &key, E));
+    OK(invivo_resolve_async(runtime, key, NULL, 0, keep_far, NULL, domain, E));
+    const voice *of = far;
+    OK(document("traits", "traits: { synth.far: [Set: { gain: 20 }] }", E));
+    CHECK_EQUAL(of->values[0], 20);
+    failing = SETTERS, lasts = 1, calls = 0, fails_at = 2, refused_post = posts + 2;
+    expects_error(document("traits", "traits: { synth.far: [Set: { gain: 30, tune: 31 }] }", E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(posts, refused_post);
+    CHECK_EQUAL(of->values[0], 30);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.far");
+    fails_at = refused_post = 0;
+    commit_other();
+    CHECK_EQUAL(of->values[0], 20);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    OK(invivo_object_release(far_object));
+    end();
+}
+
 /* A change set that sets another base value leaves a value of the program. */
 static void set_base(const char *property, double number) {
     invivo_changes set;
@@ -380,6 +430,7 @@ int main(void) {
     RUN_TEST(a_layer_that_stays_keeps_the_trait_below_it);
     RUN_TEST(a_restore_that_fails_changes_nothing);
     RUN_TEST(values_of_a_failed_application_are_put_back_later);
+    RUN_TEST(an_object_whose_domain_does_not_answer_is_restored_later);
     RUN_TEST(a_base_value_is_set_once);
     RUN_TEST(values_are_put_back_in_the_reverse_order);
     RUN_TEST(an_object_that_could_not_move_has_its_former_traits);
