@@ -199,6 +199,38 @@ static void a_value_below_layers_follows_after_a_failed_commit(void) {
     end();
 }
 
+static void fail_next_reversal(void) { fails_to_revert = 1; }
+/* The value below the trait cannot be put back in the undo. */
+static void a_failed_undo_below_a_trait_is_restored(void) {
+    begin(0);
+    register_fragile();
+    const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "/synth.vol"};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.bass", .type_name = "Voice",
+                                    .scope = INVIVO_SCOPE_SINGLETON, .properties = &gain, .property_count = 1};
+    OK(document("v.yaml", "config: { synth: { vol: 10 } }", E));
+    OK(invivo_define(runtime, &definition, NULL, E));
+    definition.key = "synth.fragile", definition.type_name = "Fragile";
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object bass = {0}, other = {0};
+    OK(invivo_resolve_name(runtime, "synth.bass", &bass, E));
+    OK(invivo_resolve_name(runtime, "synth.fragile", &other, E));
+    OK(document("t.yaml", "traits: { synth.bass: [synth.Code: {}, Scale: { gain: 2 }] }", E));
+    CHECK_EQUAL(instance_of(bass)->gain, 22);
+    in_revert = fail_next_reversal, fragile_fails = 1;
+    expects_error(document("v.yaml", "config: { synth: { vol: 20 } }", E), INVIVO_E_HOST, NULL);
+    fragile_fails = 0;
+    CHECK(!fails_to_revert);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.bass, synth.fragile");
+    OK(document("b", "config: { x: { y: 3 } }", E));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    CHECK_EQUAL(instance_of(bass)->gain, 22);
+    OK(document("t.yaml", NULL, E));
+    CHECK_EQUAL(instance_of(bass)->gain, 10);
+    OK(invivo_object_release(bass));
+    OK(invivo_object_release(other));
+    end();
+}
+
 /* ---- limits ---------------------------------------------------------------------------------------------- */
 
 static void hang(void) {
@@ -609,6 +641,7 @@ int main(void) {
     check_directory();
     RUN_TEST(a_value_and_the_layer_over_it_change_together);
     RUN_TEST(a_value_below_layers_follows_after_a_failed_commit);
+    RUN_TEST(a_failed_undo_below_a_trait_is_restored);
     RUN_TEST(an_application_that_does_not_end_is_reversed_when_it_returns);
     RUN_TEST(a_reversal_that_does_not_end_is_applied_again_when_it_returns);
     RUN_TEST(an_object_of_an_abandoned_commit_is_restored_by_the_next_one);
