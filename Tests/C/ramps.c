@@ -448,6 +448,36 @@ static void targets_have_the_end_value_at_once(void) {
     end_all();
 }
 
+/* Each part of a color moves, also of one in a struct. */
+static void a_color_in_a_struct_moves_part_by_part(void) {
+    begin_all();
+    typedef struct { uint32_t tint; int64_t width; } style;
+    static const invivo_property parts[] = {INVIVO_FIELD(style, tint, .codec = INVIVO_CODEC_COLOR), INVIVO_FIELD(style, width)};
+    static const invivo_property fields[] = {{.struct_size = sizeof(invivo_property), .name = "style", .kind = INVIVO_KIND_MAP,
+                                              .size = sizeof(style), .fields = parts, .field_count = 2}};
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Styled", .size = sizeof(style), .properties = fields,
+                                   .property_count = 1};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.styled", .type_name = "Styled", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    invivo_object held;
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, "synth.styled", &held, E));
+    OK(invivo_object_instance(held, type, &instance, E));
+    style *shown = instance;
+    shown->tint = 0x00ff00ff;
+    OK(tell("a", "traits: { synth.styled: [{ Ramp: { to: { style: { tint: '#ff0000ff', width: 8 } }, over: 40 ms } }] }"));
+    advance(20);
+    CHECK(shown->tint == 0x808000ff && shown->width == 4);
+    advance(20);
+    CHECK(shown->tint == 0xff0000ff && shown->width == 8);
+    OK(tell("a", NULL));
+    CHECK(shown->tint == 0x00ff00ff && shown->width == 0);
+    OK(invivo_object_release(held));
+    end_all();
+}
+
 /* Two fields in the same memory: the layer above decides at each step. */
 static void a_field_that_moves_leaves_the_layer_of_another_one(void) {
     begin_all();
@@ -683,6 +713,7 @@ int main(void) {
     RUN_TEST(a_property_that_a_rule_reads_does_not_move);
     RUN_TEST(a_value_that_other_code_sets_stays);
     RUN_TEST(targets_have_the_end_value_at_once);
+    RUN_TEST(a_color_in_a_struct_moves_part_by_part);
     RUN_TEST(a_field_that_moves_leaves_the_layer_of_another_one);
     RUN_TEST(a_busy_domain_gets_the_latest_step);
     RUN_TEST(a_setter_that_fails_ends_the_movement);
