@@ -163,6 +163,55 @@ static void each_value_that_an_object_gets_is_checked(void) {
     end();
 }
 
+/* Objects are not checked: the function has no runtime to look at them. */
+static invivo_object peer;
+static invivo_status verify_peer(void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)value, (void)error;
+    verified++;
+    return INVIVO_OK;
+}
+static invivo_status get_peer(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data;
+    invivo_value value = peer.bits ? invivo_object_value(peer) : invivo_null();
+    return invivo_value_copy(out, &value, error);
+}
+static invivo_status set_peer(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    peer = value->kind == INVIVO_KIND_OBJECT ? value->as.object : (invivo_object){0};
+    return INVIVO_OK;
+}
+static invivo_status connect(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers, void *user_data,
+                             invivo_error **error) {
+    (void)fields, (void)values, (void)count;
+    invivo_value value = invivo_object_value(*(invivo_object *)user_data);
+    return invivo_layers_set(layers, "peer", &value, error);
+}
+static void an_object_is_not_checked(void) {
+    begin();
+    static const invivo_property own[] = {{.struct_size = sizeof(invivo_property), .name = "peer", .kind = INVIVO_KIND_ANY, .get = get_peer,
+                                           .set = set_peer, .verify = verify_peer}};
+    invivo_type type;
+    invivo_type_options described = {.struct_size = sizeof described, .name = "Phone", .size = 8, .properties = own, .property_count = 1};
+    OK(invivo_type_register(runtime, &described, &type, E));
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "v.phone", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object phone = {0}, voice = {0};
+    OK(invivo_resolve_name(runtime, "v.phone", &phone, E));
+    OK(invivo_resolve_name(runtime, "v.voice", &voice, E));
+    static const char *targets[] = {"Phone"};
+    const invivo_trait trait = {.struct_size = sizeof trait, .name = "v.Connect", .targets = targets, .target_count = 1, .layers = connect,
+                                .user_data = &voice};
+    OK(invivo_trait_add(runtime, &trait, E));
+    OK(say("a.yaml", "traits: { v.phone: [v.Connect: {}] }", E));
+    CHECK(peer.bits == voice.bits && verified == 0);
+    OK(say("a.yaml", "traits: { v.phone: [Set: { peer: 5 }] }", E));
+    CHECK_EQUAL(verified, 1);
+    OK(say("a.yaml", "{}", E));
+    OK(invivo_object_release(phone));
+    OK(invivo_object_release(voice));
+    end();
+}
+
 static void an_error_about_a_struct_shows_no_secret_field(void) {
     begin();
     invivo_key key;
@@ -208,6 +257,7 @@ int main(void) {
     check_directory();
     RUN_TEST(a_value_is_refused_before_an_object_exists);
     RUN_TEST(each_value_that_an_object_gets_is_checked);
+    RUN_TEST(an_object_is_not_checked);
     RUN_TEST(an_error_about_a_struct_shows_no_secret_field);
     RUN_TEST(a_map_has_the_parts_of_its_codec);
     RUN_TEST(a_verify_function_needs_a_setter);
