@@ -190,7 +190,8 @@ public final class Tuning: PropertyCover {
         guard applied(index) != nil || hasCode, let instance = record.pointee.instance else { return nil }
         if awaited != nil {
             awaited?.append((index, value))
-            return { [self] in awaited?.removeAll { $0.index == index } }
+            // The undo of `awaitChange` drops all of them.
+            return {}
         }
         let type = ObjectType.of(record)
         let key = record.pointee.key > 0 ? type.container.keyName(record.pointee.key - 1) : ""

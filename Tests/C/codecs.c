@@ -29,7 +29,7 @@ static const invivo_property place_fields[] = {PART("x", DOUBLE, 0, 8), PART("y"
 static const invivo_property tint_fields[] = {PART("red", UINT8, 0, 1), PART("green", UINT8, 1, 1), PART("blue", UINT8, 2, 1)};
 static const invivo_property light_fields[] = {PART("r", FLOAT, 0, 4), PART("g", FLOAT, 4, 4), PART("b", FLOAT, 8, 4),
                                                PART("a", FLOAT, 12, 4)};
-static const invivo_choice modes[] = {{"off", 0}, {"dim", 3}, {"full", 9}};
+static const invivo_choice modes[] = {{"off", 0}, {"dim", 3}, {"full", 9}, {"dark", 0}};
 static const invivo_property lamp_properties[] = {
     INVIVO_FIELD(lamp, gain, .initial = 1, .min = 0, .max = 8, .codec = INVIVO_CODEC_DECIBEL),
     INVIVO_FIELD(lamp, share, .codec = INVIVO_CODEC_PERCENT),
@@ -40,7 +40,7 @@ static const invivo_property lamp_properties[] = {
     INVIVO_FIELD(lamp, part, .codec = INVIVO_CODEC_PERCENT),
     INVIVO_FIELD(lamp, milliseconds, .unit = "ms", .codec = INVIVO_CODEC_DURATION),
     INVIVO_FIELD(lamp, packed, .codec = INVIVO_CODEC_COLOR),
-    INVIVO_FIELD(lamp, mode, .choices = modes, .choice_count = 3),
+    INVIVO_FIELD(lamp, mode, .choices = modes, .choice_count = 4),
     NESTED(frame, frame_fields, INVIVO_CODEC_SIZE),
     NESTED(place, place_fields, INVIVO_CODEC_POINT),
     NESTED(tint, tint_fields, INVIVO_CODEC_COLOR),
@@ -151,6 +151,8 @@ static void text_is_read_and_written(void) {
     rewrites("place", "-1.5,2e3", "-1.5, 2000");
     rewrites("mode", "dim", "dim");
     rewrites("mode", "9", "full");
+    rewrites("mode", "dark", "off"); /* the first name of the number */
+    rewrites("name", "a name of 23 characters", "a name of 23 characters");
     rewrites("on", "true", "true");
     rewrites("name", " a\tb ", " a\tb ");
     rewrites("key", "AQIDBAU=", "AQIDBAU=");
@@ -179,9 +181,10 @@ static void garbage_is_refused(void) {
     refuses("frame", "640 by 480", INVIVO_E_CONVERSION, "frame: expected a size such as '640 x 480' at character 5 of '640 by 480'");
     refuses("place", "1 2", INVIVO_E_CONVERSION, "place: expected a point such as '10, 20' at character 3 of '1 2'");
     refuses("place", "1,", INVIVO_E_CONVERSION, "place: expected a point such as '10, 20' at character 3 of '1,'");
-    refuses("mode", "dm", INVIVO_E_RANGE, "mode: 'dm' is not one of off, dim, full; did you mean 'dim'?");
+    refuses("mode", "dm", INVIVO_E_RANGE, "mode: 'dm' is not one of off, dim, full, dark; did you mean 'dim'?");
     refuses("on", "yes", INVIVO_E_CONVERSION, "on: expected 'true' or 'false' at character 1 of 'yes'");
     refuses("key", "AQI", INVIVO_E_CONVERSION, "key: 'AQI' is not base64, as in 'AQID': it ends with 0 '=' instead of 1");
+    refuses("name", "a name of 24 characters.", INVIVO_E_RANGE, "name: the string has 24 bytes; at most 23 fit");
     refuses("nam", "x", INVIVO_E_PROPERTY, "nam: Lamp has no property 'nam'; did you mean 'name'?");
     refuses("frame.widht", "1", INVIVO_E_PROPERTY, "frame.widht: 'frame' has no field 'widht'; did you mean 'width'?");
     invivo_value value = invivo_string("x"), text;

@@ -296,6 +296,25 @@ static void a_value_that_is_not_utf8(void) {
     CHECK(putenv((char *)(uintptr_t)"IV_U__\xff=1") == 0);
     expects_error(open_with("IV_U__", 0, 0, E), INVIVO_E_ENCODING, "the name of an environment variable is not UTF-8: 'IV_U__\xef\xbf\xbd'");
     unsetenv("IV_U__\xff");
+    /* Without the prefix, a name belongs to somebody else. */
+    CHECK(putenv((char *)(uintptr_t)"IV_OTHER_\xff=1") == 0);
+    begin("IV_U__");
+    end();
+    unsetenv("IV_OTHER_\xff");
+}
+
+/* Its content is not shown, even if it is empty. */
+static void an_empty_list_of_a_variable_has_its_origin(void) {
+    set("IV_M__a__n", "[]");
+    begin("IV_M__");
+    const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "/a.n"};
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = "a.voice", .type = type, .scope = INVIVO_SCOPE_SINGLETON,
+                                          .properties = &gain, .property_count = 1};
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_TYPE,
+                  "IV_M__a__n: config.a.n: the property 'gain' of 'a.voice': the environment variable 'IV_M__a__n' gives an unsuitable value; "
+                  "expected a number from 0 to 2");
+    end();
+    unsetenv("IV_M__a__n");
 }
 
 static void limits_of_the_layer(void) {
@@ -461,6 +480,7 @@ int main(void) {
     RUN_TEST(the_receiver_decides_the_kind);
     RUN_TEST(the_declared_kind_decides_in_views);
     RUN_TEST(a_value_that_is_not_utf8);
+    RUN_TEST(an_empty_list_of_a_variable_has_its_origin);
     RUN_TEST(limits_of_the_layer);
     RUN_TEST(wrong_variables_refuse_the_opening);
     RUN_TEST(a_refresh_without_changes_is_no_reload);

@@ -194,6 +194,28 @@ static void a_layer_that_stays_keeps_the_trait_below_it(void) {
     end();
 }
 
+/* A restore that fails again is undone as a whole: no property has a value that other code seems to have set. */
+static void a_restore_that_fails_changes_nothing(void) {
+    begin();
+    failing = SETTERS;
+    OK(document("traits", "traits: { synth.lead: [Set: { gain: 20, tune: 21 }] }", E));
+    /* The third setter fails, and those of the undo. */
+    lasts = 1, calls = 0, fails_at = 3;
+    expects_error(document("traits", "traits: { synth.lead: [Set: { gain: 30, tune: 31, pan: 32 }] }", E), INVIVO_E_HOST, NULL);
+    CHECK(voices[0]->values[0] == 30 && voices[0]->values[1] == 31 && voices[0]->values[2] == 9);
+    /* Of the restore, the second one fails. */
+    lasts = 0, calls = 0, fails_at = 2;
+    commit_other();
+    CHECK_EQUAL(calls, 3);
+    CHECK(voices[0]->values[0] == 30 && voices[0]->values[1] == 31 && voices[0]->values[2] == 9);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.lead");
+    fails_at = 0;
+    OK(document("traits", "traits: {}", E));
+    for (int value = 0; value < 3; value++) CHECK(voices[0]->values[value] == 7 + value);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    end();
+}
+
 /* Values that an application has set stay to be put back, also if it fails. */
 static invivo_status apply_and_fail(invivo_object target, void *instance, const void *given, const invivo_value *values, size_t count,
                                     invivo_reversal *reversal, void *user_data, invivo_error **error) {
@@ -220,6 +242,138 @@ static void values_of_a_failed_application_are_put_back_later(void) {
     commit_other();
     CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
     for (int value = 0; value < 3; value++) CHECK(voices[0]->values[value] == 7 + value);
+    end();
+}
+
+/* The domain of the object cannot be asked whether it has been put back: the next commit restores it. */
+static int posts, refused_post;
+static invivo_status post_here(void *user_data, invivo_job job, invivo_error **error) {
+    (void)user_data;
+    if (++posts == refused_post) {
+        *error = invivo_error_make(INVIVO_E_HOST, "the window is busy", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    invivo_job_run(job);
+    return INVIVO_OK;
+}
+static invivo_object far_object;
+static voice *far;
+static void keep_far(void *user_data, invivo_object object, const invivo_error *error) {
+    (void)user_data;
+    void *instance = NULL;
+    CHECK(error == NULL);
+    OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
+    far_object = object, far = instance;
+}
+static void an_object_whose_domain_does_not_answer_is_restored_later(void) {
+    begin();
+    invivo_domain_options window = {.struct_size = sizeof window, .name = "window", .post = post_here};
+    invivo_domain domain;
+    OK(invivo_domain_register(runtime, &window, &domain, E));
+    invivo_type_options of_far = {.struct_size = sizeof of_far, .name = "Far", .size = sizeof(voice), .properties = voice_properties,
+                                  .property_count = 3, .domain = domain};
+    invivo_type far_type;
+    OK(invivo_type_register(runtime, &of_far, &far_type, E));
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.far", .type = far_type,
+                                          .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    invivo_key key;
+    OK(invivo_define(runtime, &definition, &key, E));
+    OK(invivo_resolve_async(runtime, key, NULL, 0, keep_far, NULL, domain, E));
+    const voice *of = far;
+    OK(document("traits", "traits: { synth.far: [Set: { gain: 20 }] }", E));
+    CHECK_EQUAL(of->values[0], 20);
+    failing = SETTERS, lasts = 1, calls = 0, fails_at = 2, refused_post = posts + 2;
+    expects_error(document("traits", "traits: { synth.far: [Set: { gain: 30, tune: 31 }] }", E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(posts, refused_post);
+    CHECK_EQUAL(of->values[0], 30);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.far");
+    fails_at = refused_post = 0;
+    commit_other();
+    CHECK_EQUAL(of->values[0], 20);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    OK(invivo_object_release(far_object));
+    end();
+}
+
+/* A change set that sets another base value leaves a value of the program. */
+static void set_base(const char *property, double number) {
+    invivo_changes set;
+    invivo_value value = invivo_double(number);
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_set(set, keys[0], property, &value, E));
+    OK(invivo_changes_commit(set, E));
+}
+static void a_base_value_is_set_once(void) {
+    begin();
+    set_base("gain", 20);
+    CHECK_EQUAL(voices[0]->values[0], 20);
+    voices[0]->values[0] = 25;
+    set_base("tune", 30);
+    CHECK(voices[0]->values[0] == 25 && voices[0]->values[1] == 30);
+    set_base("gain", 21);
+    CHECK(voices[0]->values[0] == 21 && voices[0]->values[1] == 30);
+    end();
+}
+
+/* A level that a cap limits: the cap is put back first, because it was set last. */
+typedef struct limited { double level, cap; } limited;
+static invivo_status get_limited(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)error;
+    *out = invivo_double(user_data ? ((limited *)instance)->cap : ((limited *)instance)->level);
+    return INVIVO_OK;
+}
+static invivo_status set_limited(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    limited *of = instance;
+    if (fails(SETTERS, error)) return INVIVO_E_HOST;
+    if (user_data) of->cap = value->as.number;
+    else of->level = value->as.number;
+    if (of->level > of->cap) of->level = of->cap;
+    return INVIVO_OK;
+}
+static invivo_status apply_limits(invivo_object target, void *instance, const void *given, const invivo_value *values, size_t count,
+                                  invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)instance, (void)given, (void)values, (void)count, (void)reversal, (void)user_data;
+    invivo_value level = invivo_double(3), cap = invivo_double(5);
+    invivo_status status = invivo_object_set(target, "level", &level, error);
+    return status ? status : invivo_object_set(target, "cap", &cap, error);
+}
+static void values_are_put_back_in_the_reverse_order(void) {
+    begin();
+    static const invivo_property properties[] = {
+        {.struct_size = sizeof(invivo_property), .name = "level", .kind = INVIVO_KIND_DOUBLE, .get = get_limited, .set = set_limited},
+        {.struct_size = sizeof(invivo_property), .name = "cap", .kind = INVIVO_KIND_DOUBLE, .get = get_limited, .set = set_limited,
+         .user_data = &runtime}};
+    invivo_type_options of_limited = {.struct_size = sizeof of_limited, .name = "Limited", .size = sizeof(limited),
+                                      .properties = properties, .property_count = 2};
+    invivo_type limited_type;
+    OK(invivo_type_register(runtime, &of_limited, &limited_type, E));
+    static const char *targets[] = {"Limited"};
+    const invivo_trait trait = {.struct_size = sizeof trait, .name = "synth.Limits", .targets = targets, .target_count = 1, .apply = apply_limits};
+    OK(invivo_trait_add(runtime, &trait, E));
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.limited", .type = limited_type,
+                                          .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object object = {0};
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, "synth.limited", &object, E));
+    OK(invivo_object_instance(object, limited_type, &instance, E));
+    limited *of = instance;
+    *of = (limited){.level = 8, .cap = 10};
+    const char *list = "traits: { synth.limited: [synth.Limits: {}] }";
+    OK(document("traits", list, E));
+    CHECK(of->level == 3 && of->cap == 5);
+    OK(document("traits", "{}", E));
+    CHECK(of->level == 8 && of->cap == 10);
+    /* Also if both are refused at first. */
+    OK(document("traits", list, E));
+    failing = SETTERS, lasts = 1, calls = 0, fails_at = 1;
+    expects_error(document("traits", "{}", E), INVIVO_E_HOST, NULL);
+    CHECK(of->level == 3 && of->cap == 5);
+    fails_at = 0;
+    OK(document("traits", "{}", E));
+    CHECK(of->level == 8 && of->cap == 10);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    OK(invivo_object_release(object));
     end();
 }
 
@@ -274,7 +428,11 @@ int main(void) {
     RUN_TEST(base_values_stay_whichever_setter_fails);
     RUN_TEST(base_values_stay_whichever_reversal_fails);
     RUN_TEST(a_layer_that_stays_keeps_the_trait_below_it);
+    RUN_TEST(a_restore_that_fails_changes_nothing);
     RUN_TEST(values_of_a_failed_application_are_put_back_later);
+    RUN_TEST(an_object_whose_domain_does_not_answer_is_restored_later);
+    RUN_TEST(a_base_value_is_set_once);
+    RUN_TEST(values_are_put_back_in_the_reverse_order);
     RUN_TEST(an_object_that_could_not_move_has_its_former_traits);
     return check_end();
 }

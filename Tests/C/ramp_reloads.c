@@ -55,11 +55,11 @@ static tone block(void) { return block_of(key); }
 /* Two movements that last longer than the test. */
 #define RAMP "{ Ramp: { to: { level: 100000 }, over: 1000 s } }"
 #define MOVING "traits: { synth.tone: [" RAMP ", { Ramp: { to: { width: 50000 }, over: 1000 s } }] }"
-static void begin(void) {
+static void begin_with(uint32_t tick) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
     options.log_level = INVIVO_LOG_SILENT;
-    options.ramp_tick_ms = 1;
+    options.ramp_tick_ms = tick;
     options.rule_timeout_ms = 1000 * CHECK_LIMIT_SECONDS;
     gate = refuses = 0;
     OK(invivo_runtime_open(&runtime, &options, E));
@@ -73,6 +73,7 @@ static void begin(void) {
     OK(invivo_rule_add(runtime, &rule, E));
     OK(document("traits", MOVING, E));
 }
+static void begin(void) { begin_with(1); }
 static void end(void) { OK(invivo_runtime_close(runtime, E)); }
 
 static const char *new_document;
@@ -147,6 +148,26 @@ static void a_changed_ramp_begins_at_the_value_of_this_moment(void) {
     CHECK(block().level >= now.level);
     end();
 }
+/* It goes on to the same end at the same time: it does not begin again. */
+static void a_ramp_that_the_reload_leaves_ends_in_time(void) {
+    begin_with(INVIVO_RAMP_TICK_MANUAL);
+    new_document = "config: { x: { gate: 1 } }\ntraits: { synth.tone: [" RAMP ", { Ramp: { to: { width: 1000 }, over: 1000 s } }] }";
+    pthread_t thread;
+    invivo_status status = INVIVO_E_CLOSED;
+    pthread_create(&thread, NULL, commit, &status);
+    gate_await(1);
+    OK(invivo_runtime_advance(runtime, 400000000000, E));
+    CHECK(block().level == 40000 && block().width == 20000);
+    gate_to(2);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(status, INVIVO_OK);
+    CHECK(block().level == 40000 && block().width == 20000);
+    OK(invivo_runtime_advance(runtime, 100000000000, E));
+    CHECK(block().level == 50000 && block().width == 18100);
+    OK(invivo_runtime_advance(runtime, 500000000000, E));
+    CHECK_EQUAL(block().level, 100000);
+    end();
+}
 static void a_ramp_that_the_reload_removes_is_over(void) {
     begin();
     commit_meanwhile("config: { x: { gate: 1 } }\ntraits: { synth.tone: [{ Set: { level: 3 } }, { Ramp: { to: { width: 50000 }, over: 1000 s } }] }", INVIVO_OK);
@@ -211,6 +232,7 @@ int main(void) {
     RUN_TEST(a_reload_that_leaves_the_ramps_does_not_stop_them);
     RUN_TEST(a_change_of_the_same_block_takes_the_values_of_this_moment);
     RUN_TEST(a_changed_ramp_begins_at_the_value_of_this_moment);
+    RUN_TEST(a_ramp_that_the_reload_leaves_ends_in_time);
     RUN_TEST(a_ramp_that_the_reload_removes_is_over);
     RUN_TEST(a_reload_that_is_refused_does_not_stop_them);
     RUN_TEST(an_alias_that_the_reload_removes_does_not_move);

@@ -234,6 +234,27 @@ static void a_changed_ramp_begins_at_the_value_shown(void) {
     end_all();
 }
 
+/* Another duration alone is another trait, and so is another start for new objects. */
+static void a_change_of_the_time_or_the_start_begins_again(void) {
+    static const char *const others[] = {"to: { level: 8 }, over: 80 ms", "to: { level: 8 }, over: 40 ms, from: { level: 0 }",
+                                         "to: { level: 8 }, over: 40 ms, from: { level: 1 }", "to: { level: 8 }, over: 40 ms"};
+    static const double steps[] = {4.5, 5.5625, 6.4765625, 7.0478515625};
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }] }"));
+    for (int i = 0; i < 4; i++) {
+        char text[128];
+        double shown = block().level;
+        snprintf(text, sizeof text, "traits: { synth.tone: [{ Ramp: { %s } }] }", others[i]);
+        OK(tell("a", text));
+        CHECK_EQUAL(block().level, shown);
+        advance(10);
+        CHECK_EQUAL(block().level, steps[i]);
+        OK(tell("a", text)); /* the same does not begin again */
+        advance(5);
+    }
+    end_all();
+}
+
 static void new_objects_have_the_end_value_or_begin_at_from(void) {
     begin_all();
     invivo_changes set;
@@ -333,6 +354,47 @@ static invivo_status accept(const invivo_value *values, size_t count, size_t *at
     (void)values, (void)count, (void)at, (void)user_data, (void)error;
     return INVIVO_OK;
 }
+/* A property of any kind, which is known when the object has a value. */
+static invivo_value anything;
+static invivo_status get_anything(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data;
+    return invivo_value_copy(out, &anything, error);
+}
+static invivo_status set_anything(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    anything = *value; /* a number */
+    return INVIVO_OK;
+}
+static void a_value_that_is_no_number_does_not_move(void) {
+    begin_all();
+    static const invivo_property loose[] = {{.struct_size = sizeof(invivo_property), .name = "any", .kind = INVIVO_KIND_ANY,
+                                             .get = get_anything, .set = set_anything}};
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Loose", .size = 8, .properties = loose, .property_count = 1};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.loose", .type_name = "Loose", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    anything = invivo_string("sine");
+    CHECK(tell("a", "traits: { synth.loose: [{ Ramp: { to: { any: 5.0 }, over: 40 ms } }] }") == INVIVO_E_TYPE);
+    SAYS("synth.loose.any: Ramp changes numbers, and a value of 'any' is a string; use Set");
+    CHECK(anything.kind == INVIVO_KIND_STRING);
+    anything = invivo_double(1);
+    OK(tell("a", "traits: { synth.loose: [{ Ramp: { to: { any: 5.0 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(anything.as.number == 2);
+    end_all();
+}
+
+static void a_value_that_is_not_finite_moves_at_once(void) {
+    begin_all();
+    seen->gain = INFINITY, seen->pan = -INFINITY;
+    OK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 3, pan: 1 }, over: 40 ms } }] }"));
+    CHECK(seen->gain == 3 && seen->pan == 1 && status("moving") == 0);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == (double)INFINITY && seen->pan == -INFINITY);
+    end_all();
+}
+
 static void a_property_that_a_rule_reads_does_not_move(void) {
     begin_all();
     static const char *const inputs[] = {"synth.tone.level"};
@@ -386,6 +448,64 @@ static void targets_have_the_end_value_at_once(void) {
     end_all();
 }
 
+/* Each part of a color moves, also of one in a struct. */
+static void a_color_in_a_struct_moves_part_by_part(void) {
+    begin_all();
+    typedef struct { uint32_t tint; int64_t width; } style;
+    static const invivo_property parts[] = {INVIVO_FIELD(style, tint, .codec = INVIVO_CODEC_COLOR), INVIVO_FIELD(style, width)};
+    static const invivo_property fields[] = {{.struct_size = sizeof(invivo_property), .name = "style", .kind = INVIVO_KIND_MAP,
+                                              .size = sizeof(style), .fields = parts, .field_count = 2}};
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Styled", .size = sizeof(style), .properties = fields,
+                                   .property_count = 1};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.styled", .type_name = "Styled", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    invivo_object held;
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, "synth.styled", &held, E));
+    OK(invivo_object_instance(held, type, &instance, E));
+    style *shown = instance;
+    shown->tint = 0x00ff00ff;
+    OK(tell("a", "traits: { synth.styled: [{ Ramp: { to: { style: { tint: '#ff0000ff', width: 8 } }, over: 40 ms } }] }"));
+    advance(20);
+    CHECK(shown->tint == 0x808000ff && shown->width == 4);
+    advance(20);
+    CHECK(shown->tint == 0xff0000ff && shown->width == 8);
+    OK(tell("a", NULL));
+    CHECK(shown->tint == 0x00ff00ff && shown->width == 0);
+    OK(invivo_object_release(held));
+    end_all();
+}
+
+/* Two fields in the same memory: the layer above decides at each step. */
+static void a_field_that_moves_leaves_the_layer_of_another_one(void) {
+    begin_all();
+    static const invivo_property twins[] = {
+        {.struct_size = sizeof(invivo_property), .name = "one", .kind = INVIVO_KIND_DOUBLE, .size = 8},
+        {.struct_size = sizeof(invivo_property), .name = "other", .kind = INVIVO_KIND_DOUBLE, .size = 8}};
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Twins", .size = 8, .properties = twins, .property_count = 2};
+    OK(invivo_type_register(runtime, &options, &type, E));
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.twins", .type_name = "Twins", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    invivo_object held;
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, "synth.twins", &held, E));
+    OK(invivo_object_instance(held, type, &instance, E));
+    const double *shown = instance;
+    OK(tell("a", "traits: { synth.twins: [{ Ramp: { to: { one: 5 }, over: 40 ms } }, { Set: { other: 9 } }] }"));
+    CHECK_EQUAL(*shown, 9);
+    for (int step = 0; step < 5; step++) {
+        advance(10);
+        CHECK_EQUAL(*shown, 9);
+    }
+    OK(tell("a", NULL));
+    CHECK_EQUAL(*shown, 0);
+    OK(invivo_object_release(held));
+    end_all();
+}
+
 /* An object with a setter. */
 static double dial = 1;
 static int dial_sets, dial_fails, dial_is_dark, dial_breaks, finalized;
@@ -415,13 +535,26 @@ static invivo_status set_dial(void *instance, void *user_data, const invivo_valu
     if (dial_breaks) dial_breaks = 0, dial_fails = dial_is_dark = 1;
     return INVIVO_OK;
 }
+/* Never fails. */
+static double trim = 1;
+static invivo_status get_trim(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    *out = invivo_double(trim);
+    return INVIVO_OK;
+}
+static invivo_status set_trim(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    trim = value->as.number;
+    return INVIVO_OK;
+}
 static void register_dial(void) {
-    static invivo_property properties[] = {{.struct_size = sizeof(invivo_property), .name = "angle", .kind = INVIVO_KIND_DOUBLE}};
-    properties[0].get = get_dial, properties[0].set = set_dial;
-    invivo_type_options options = {.struct_size = sizeof options, .name = "Dial", .size = 8, .properties = properties, .property_count = 1,
+    static const invivo_property properties[] = {
+        {.struct_size = sizeof(invivo_property), .name = "angle", .kind = INVIVO_KIND_DOUBLE, .get = get_dial, .set = set_dial},
+        {.struct_size = sizeof(invivo_property), .name = "trim", .kind = INVIVO_KIND_DOUBLE, .get = get_trim, .set = set_trim}};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Dial", .size = 8, .properties = properties, .property_count = 2,
                                    .finalize = finalize_dial};
     invivo_type type;
-    dial = 1, dial_sets = dial_fails = dial_is_dark = dial_breaks = 0;
+    dial = trim = 1, dial_sets = dial_fails = dial_is_dark = dial_breaks = 0;
     OK(invivo_type_register(runtime, &options, &type, E));
 }
 /* The thread of the object does not poll while the loop makes the steps of a block. */
@@ -466,6 +599,27 @@ static void a_setter_that_fails_ends_the_movement(void) {
     CHECK(dial == 3.5);
     OK(tell("a", NULL));
     CHECK(dial == 1);
+    end_all();
+}
+
+/* Of the properties of one object, all stay where they are. */
+static void a_step_that_fails_is_undone(void) {
+    begin_all();
+    register_dial();
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.dial", .type_name = "Dial", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    OK(tell("a", "traits: { synth.dial: [{ Ramp: { to: { trim: 5, angle: 5 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(trim == 2 && dial == 2);
+    dial_fails = 1;
+    advance(10);
+    CHECK(trim == 2 && dial == 2 && status("moving") == 0);
+    dial_fails = 0;
+    OK(tell("b", "config: { x: 1 }"));
+    advance(20);
+    CHECK(trim == 3.5 && dial == 3.5);
+    OK(tell("a", NULL));
+    CHECK(trim == 1 && dial == 1);
     end_all();
 }
 
@@ -549,15 +703,21 @@ int main(void) {
     RUN_TEST(views_and_pins_keep_their_step);
     RUN_TEST(a_reload_that_leaves_a_ramp_does_not_restart_it);
     RUN_TEST(a_changed_ramp_begins_at_the_value_shown);
+    RUN_TEST(a_change_of_the_time_or_the_start_begins_again);
     RUN_TEST(new_objects_have_the_end_value_or_begin_at_from);
     RUN_TEST(what_cannot_move_is_refused);
     RUN_TEST(a_relative_layer_above_moves_too);
     RUN_TEST(code_does_not_lie_above_a_ramp);
+    RUN_TEST(a_value_that_is_no_number_does_not_move);
+    RUN_TEST(a_value_that_is_not_finite_moves_at_once);
     RUN_TEST(a_property_that_a_rule_reads_does_not_move);
     RUN_TEST(a_value_that_other_code_sets_stays);
     RUN_TEST(targets_have_the_end_value_at_once);
+    RUN_TEST(a_color_in_a_struct_moves_part_by_part);
+    RUN_TEST(a_field_that_moves_leaves_the_layer_of_another_one);
     RUN_TEST(a_busy_domain_gets_the_latest_step);
     RUN_TEST(a_setter_that_fails_ends_the_movement);
+    RUN_TEST(a_step_that_fails_is_undone);
     RUN_TEST(a_value_that_cannot_be_read_is_restored);
     RUN_TEST(a_failed_commit_lets_it_go_on);
     RUN_TEST(a_rollback_moves_back);

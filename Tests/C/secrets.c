@@ -806,6 +806,134 @@ static void a_secret_field_of_settings_is_a_secret_path(void) {
     }
 }
 
+/* Each declaration of a path counts, also if the path is secret already. A binding with the same name ends those of the former one. */
+static void a_path_is_secret_until_its_last_declaration_ends(void) {
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    static const invivo_property open_fields[] = {INVIVO_FIELD(login, password)};
+    invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                              .size = sizeof(login)};
+    invivo_settings open = closed;
+    open.fields = open_fields;
+    begin();
+    OK(give(SETTING, "1", E));
+    secret("db.password");
+    OK(invivo_settings_bind(runtime, &closed, E));
+    invivo_changes set = changes();
+    OK(invivo_changes_remove_secret(set, "db.password", E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(is_secret("db.password"));
+    receive_count();
+    REFUSED("a field", give(SETTING, NUMBER, &gone));
+    IS_CLEAN("a path with two declarations");
+    for (int round = 0; round < 2; round++) {
+        OK(invivo_settings_bind(runtime, &closed, E));
+        CHECK(is_secret("db.password"));
+        OK(invivo_settings_bind(runtime, &open, E));
+        CHECK(!is_secret("db.password"));
+    }
+    end();
+}
+
+/* One set moves a path from a change set's declaration to that of settings: the declaration of the change set is over. */
+static void a_declaration_moves_to_settings(void) {
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    begin();
+    secret("db.password");
+    invivo_changes set = changes();
+    OK(invivo_changes_remove_secret(set, "db.password", E));
+    OK(invivo_changes_bind_settings(set, &closed, E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(is_secret("db.password"));
+    set = changes();
+    OK(invivo_changes_remove_secret(set, "db.password", E));
+    expects_error(invivo_changes_commit(set, E), INVIVO_E_NOT_FOUND, "config.db.password: no change set has declared 'db.password' as secret");
+    CHECK(is_secret("db.password"));
+    end();
+}
+
+/* A rollback brings former values back, and the binding stays. */
+static void a_rollback_keeps_the_secrets_of_settings(void) {
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    uint64_t generation;
+    begin();
+    OK(document("a.yaml", "config: { db: { password: " NUMBER " } }", E));
+    OK(invivo_runtime_generation(runtime, &generation, E));
+    OK(invivo_settings_bind(runtime, &closed, E));
+    OK(document("a.yaml", "config: { db: { password: 1 } }", E));
+    OK(invivo_rollback(runtime, generation, E));
+    CHECK(is_secret("db.password"));
+    const invivo_injection count = password("count");
+    REFUSED("a value of a rollback", define("a.count", NULL, &count, &gone));
+    IS_CLEAN("a rollback");
+    end();
+}
+
+/* An assembly that a rollback brings back declares its secrets beside a binding that has taken its place. */
+static void a_rollback_adds_the_declarations_of_an_assembly(void) {
+    static const char *const paths[] = {"db.password"};
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    const invivo_assembly assembly = {.struct_size = sizeof assembly, .name = "store", .secrets = paths, .secret_count = 1};
+    uint64_t generation;
+    begin();
+    invivo_changes set = changes();
+    OK(invivo_changes_activate(set, &assembly, NULL, E));
+    OK(invivo_changes_commit(set, E));
+    OK(invivo_runtime_generation(runtime, &generation, E));
+    set = changes();
+    OK(invivo_changes_deactivate(set, "store", E));
+    OK(invivo_changes_bind_settings(set, &closed, E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(is_secret("db.password"));
+    OK(invivo_rollback(runtime, generation, E));
+    CHECK(is_secret("db.password"));
+    set = changes();
+    OK(invivo_changes_deactivate(set, "store", E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(is_secret("db.password"));
+    OK(invivo_settings_unbind(runtime, "Login", E));
+    CHECK(!is_secret("db.password"));
+    end();
+}
+
+/* Spec files may use a former name of a field, too. */
+static void a_former_name_of_a_secret_field_is_secret(void) {
+    static const char *const former[] = {"pin", "word"};
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password, .was = former, .was_count = 2)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    begin();
+    OK(invivo_settings_bind(runtime, &closed, E));
+    CHECK(is_secret("db.password") && is_secret("db.pin") && is_secret("db.word") && !is_secret("db.host"));
+    OK(invivo_settings_unbind(runtime, "Login", E));
+    CHECK(!is_secret("db.password") && !is_secret("db.pin"));
+    end();
+}
+
+/* Fields of settings that are bound no more explain no declared path. */
+static void a_misspelled_path_resembles_a_field_that_is_bound(void) {
+    static const invivo_property secret_fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password)};
+    const invivo_settings closed = {.struct_size = sizeof closed, .name = "Login", .path = "db", .fields = secret_fields, .field_count = 1,
+                                    .size = sizeof(login)};
+    invivo_settings other = closed;
+    other.name = "Other", other.path = "other";
+    for (int bound = 0; bound < 2; bound++) {
+        begin();
+        OK(invivo_settings_bind(runtime, &closed, E));
+        OK(invivo_settings_bind(runtime, &other, E));
+        if (!bound) OK(invivo_settings_unbind(runtime, "Login", E));
+        secret("db.pasword");
+        OK(invivo_runtime_reports(runtime, put_report, NULL, E));
+        CHECK_EQUAL(strstr(output, "did you mean 'db.password'?") != NULL, bound);
+        end();
+    }
+}
+
 static void an_assembly_declares_secrets_while_it_is_active(void) {
     static const char *const paths[] = {"db.password", "/tls"}, *const wrong[] = {"a..b"};
     invivo_assembly base = {.struct_size = sizeof base, .name = "base", .secrets = paths + 1, .secret_count = 1};
@@ -927,6 +1055,12 @@ int main(void) {
     RUN_TEST(errors_of_form_quote_no_text_while_there_are_secrets);
     RUN_TEST(entries_of_a_secret_are_no_keys);
     RUN_TEST(a_secret_field_of_settings_is_a_secret_path);
+    RUN_TEST(a_path_is_secret_until_its_last_declaration_ends);
+    RUN_TEST(a_declaration_moves_to_settings);
+    RUN_TEST(a_rollback_keeps_the_secrets_of_settings);
+    RUN_TEST(a_rollback_adds_the_declarations_of_an_assembly);
+    RUN_TEST(a_former_name_of_a_secret_field_is_secret);
+    RUN_TEST(a_misspelled_path_resembles_a_field_that_is_bound);
     RUN_TEST(an_assembly_declares_secrets_while_it_is_active);
     RUN_TEST(declarations_begin_and_end_in_any_order);
     RUN_TEST(messages_name_the_place_and_what_was_expected);

@@ -145,6 +145,20 @@ static void a_section_is_read_into_a_struct(void) {
     CHECK_EQUAL(destroyed, 1);
 }
 
+static void a_section_that_changes_with_its_binding_is_read_once(void) {
+    begin();
+    invivo_settings settings = audio_settings();
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    const char *text = "config: { audio: { voices: 8 } }";
+    OK(invivo_changes_document(changes, "a.yaml", text, strlen(text), E));
+    OK(invivo_changes_bind_settings(changes, &settings, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(checked, 1);
+    CHECK_EQUAL(current().voices, 8);
+    end();
+}
+
 static void defaults_stand_for_missing_fields(void) {
     begin();
     OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
@@ -240,7 +254,9 @@ static void errors_in_parts_have_their_locations(void) {
         {"{ hosts: [1, [2, a]] }", "a.yaml:1:31: config.s.hosts[1][1]: a string"},
         {"{ limits: { a: { bad: 1 }, b: c } }",
          "a.yaml:1:31: config.s.limits.a.bad: unknown\na.yaml:1:44: config.s.limits.b: a string"},
-        {"{ bad: 1 }", "a.yaml:1:16: config.s.bad: unknown"}};
+        {"{ bad: 1 }", "a.yaml:1:16: config.s.bad: unknown"},
+        /* A name may contain dots. */
+        {"{ hosts: [{ www.a: { bad: 1 } }] }", "a.yaml:1:35: config.s.hosts[0].www.a.bad: unknown"}};
     char text[256];
     begin();
     invivo_settings settings = {.struct_size = sizeof settings, .name = "Drawing", .path = "s", .fields = drawing_fields, .field_count = 2,
@@ -917,6 +933,7 @@ int main(void) {
     check_begin();
     check_directory();
     RUN_TEST(a_section_is_read_into_a_struct);
+    RUN_TEST(a_section_that_changes_with_its_binding_is_read_once);
     RUN_TEST(defaults_stand_for_missing_fields);
     RUN_TEST(all_errors_are_reported_with_their_locations);
     RUN_TEST(errors_in_parts_have_their_locations);

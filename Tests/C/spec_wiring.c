@@ -370,6 +370,28 @@ static void an_alias_never_shows_another_layout(void) {
     end();
 }
 
+/* The type of an entry is that of its pattern, and so is that of a definition whose parent it is. */
+static void a_decision_is_checked_when_a_pattern_changes(void) {
+    begin();
+    invivo_type type;
+    invivo_type_options loose = {.struct_size = sizeof loose, .name = "Loose", .size = 8, .concurrency = INVIVO_SHARED};
+    OK(invivo_type_register(runtime, &loose, &type, E));
+    define("a.one", 1);
+    OK(say("c.yaml", "config: { a: { items: { x: 1 } } }", E));
+    invivo_definition pattern = {.struct_size = sizeof pattern, .key = "a.item", .type_name = "Thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                                 .each = "items"};
+    OK(invivo_define(runtime, &pattern, NULL, E));
+    const invivo_definition child = {.struct_size = sizeof child, .key = "a.child", .parent = "a.item[x]"};
+    OK(invivo_define(runtime, &child, NULL, E));
+    OK(say("w.yaml", "wiring: { a.one: { alias: a.child } }", E));
+    pattern.type_name = "Loose";
+    expects_error(invivo_define(runtime, &pattern, NULL, E), INVIVO_E_TYPE,
+                  "w.yaml:1:27: wiring.a.one: 'a.child' is of type 'Loose', and 'a.one' of type 'Thing': an alias leads to the same type, a "
+                  "subtype, or a type with a common supertype");
+    CHECK_EQUAL(number_of("a.one"), 0);
+    end();
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -385,5 +407,6 @@ int main(void) {
     RUN_TEST(an_edit_of_a_file_decides);
     RUN_TEST(a_check_of_a_manifest_includes_decisions);
     RUN_TEST(an_alias_never_shows_another_layout);
+    RUN_TEST(a_decision_is_checked_when_a_pattern_changes);
     return check_end();
 }

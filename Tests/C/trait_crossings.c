@@ -145,15 +145,103 @@ static void a_value_and_the_layer_over_it_change_together(void) {
     end();
 }
 
+/* An object that cannot be injected again. */
+static int fragile_fails;
+static invivo_status set_fragile(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data;
+    if (fragile_fails) {
+        *error = invivo_error_make(INVIVO_E_HOST, "fragile", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    ((voice *)instance)->gain = value->as.number;
+    return INVIVO_OK;
+}
+static invivo_status get_fragile(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)user_data, (void)error;
+    *out = invivo_double(((voice *)instance)->gain);
+    return INVIVO_OK;
+}
+static invivo_type register_fragile(void) {
+    static const invivo_property properties[] = {{.struct_size = sizeof(invivo_property), .name = "gain", .kind = INVIVO_KIND_DOUBLE,
+                                                  .get = get_fragile, .set = set_fragile}};
+    invivo_type type;
+    invivo_type_options fragiles = {.struct_size = sizeof fragiles, .name = "Fragile", .size = sizeof(voice), .properties = properties,
+                                    .property_count = 1};
+    OK(invivo_type_register(runtime, &fragiles, &type, E));
+    return type;
+}
+/* A value that waited for the layers over it, in a commit that failed before it changed them: the next value is not kept waiting. */
+static void a_value_below_layers_follows_after_a_failed_commit(void) {
+    begin(0);
+    register_fragile();
+    const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "/synth.vol"};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.bass", .type_name = "Voice",
+                                    .scope = INVIVO_SCOPE_SINGLETON, .properties = &gain, .property_count = 1};
+    OK(document("v.yaml", "config: { synth: { vol: 10 } }", E));
+    OK(invivo_define(runtime, &definition, NULL, E));
+    definition.key = "synth.fragile", definition.type_name = "Fragile";
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object bass = {0}, other = {0};
+    OK(invivo_resolve_name(runtime, "synth.bass", &bass, E));
+    OK(invivo_resolve_name(runtime, "synth.fragile", &other, E));
+    OK(document("t.yaml", "traits: { synth.bass: [synth.Code: {}] }", E));
+    CHECK_EQUAL(instance_of(bass)->gain, 11);
+    fragile_fails = 1;
+    expects_error(document("u.yaml", "config: { synth: { vol: 20 } }\ntraits: { synth.bass: [Offset: { gain: 5 }] }", E), INVIVO_E_HOST, NULL);
+    fragile_fails = 0;
+    CHECK_EQUAL(instance_of(bass)->gain, 11);
+    OK(document("v.yaml", "config: { synth: { vol: 30 } }", E));
+    CHECK_EQUAL(instance_of(bass)->gain, 31);
+    OK(document("t.yaml", NULL, E));
+    CHECK_EQUAL(instance_of(bass)->gain, 30);
+    OK(invivo_object_release(bass));
+    OK(invivo_object_release(other));
+    end();
+}
+
+static void fail_next_reversal(void) { fails_to_revert = 1; }
+/* The value below the trait cannot be put back in the undo. */
+static void a_failed_undo_below_a_trait_is_restored(void) {
+    begin(0);
+    register_fragile();
+    const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "/synth.vol"};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.bass", .type_name = "Voice",
+                                    .scope = INVIVO_SCOPE_SINGLETON, .properties = &gain, .property_count = 1};
+    OK(document("v.yaml", "config: { synth: { vol: 10 } }", E));
+    OK(invivo_define(runtime, &definition, NULL, E));
+    definition.key = "synth.fragile", definition.type_name = "Fragile";
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object bass = {0}, other = {0};
+    OK(invivo_resolve_name(runtime, "synth.bass", &bass, E));
+    OK(invivo_resolve_name(runtime, "synth.fragile", &other, E));
+    OK(document("t.yaml", "traits: { synth.bass: [synth.Code: {}, Scale: { gain: 2 }] }", E));
+    CHECK_EQUAL(instance_of(bass)->gain, 22);
+    in_revert = fail_next_reversal, fragile_fails = 1;
+    expects_error(document("v.yaml", "config: { synth: { vol: 20 } }", E), INVIVO_E_HOST, NULL);
+    fragile_fails = 0;
+    CHECK(!fails_to_revert);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.bass, synth.fragile");
+    OK(document("b", "config: { x: { y: 3 } }", E));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    CHECK_EQUAL(instance_of(bass)->gain, 22);
+    OK(document("t.yaml", NULL, E));
+    CHECK_EQUAL(instance_of(bass)->gain, 10);
+    OK(invivo_object_release(bass));
+    OK(invivo_object_release(other));
+    end();
+}
+
 /* ---- limits ---------------------------------------------------------------------------------------------- */
 
 static void hang(void) {
     gate_to(1);
     gate_await(2);
 }
+static int sticks;
 static void hang_in_apply(invivo_object target) {
     (void)target;
     hang();
+    fragile_fails = sticks;
 }
 
 /* A commit on another thread, which opens the gate when it has failed. */
@@ -211,6 +299,32 @@ static void a_reversal_that_does_not_end_is_applied_again_when_it_returns(void) 
     OK(document("a", NULL, E));
     CHECK_EQUAL(seen->gain, 1);
     CHECK_EQUAL(applied, reverted);
+    end();
+}
+
+/* The object changes after the commit has failed, and cannot be put back then: the next commit does it. */
+static void an_object_of_an_abandoned_commit_is_restored_by_the_next_one(void) {
+    begin(300);
+    invivo_type type = register_fragile();
+    static const char *targets[] = {"Fragile"};
+    invivo_trait trait = {.struct_size = sizeof trait, .name = "synth.Slow", .targets = targets, .target_count = 1, .apply = apply};
+    OK(invivo_trait_add(runtime, &trait, E));
+    define("synth.fragile", "Fragile", INVIVO_SCOPE_SINGLETON);
+    invivo_object other = {0};
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, "synth.fragile", &other, E));
+    OK(invivo_object_instance(other, type, &instance, E));
+    const voice *of = instance;
+    sticks = 1;
+    commit late;
+    commit_that_hangs(&late, "traits: { synth.fragile: [Set: { gain: 10 }, synth.Slow: {}] }", false);
+    CHECK_EQUAL(of->gain, 10);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.fragile");
+    sticks = fragile_fails = 0;
+    OK(document("b", "config: { x: { y: 3 } }", E));
+    CHECK_EQUAL(of->gain, 0);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    OK(invivo_object_release(other));
     end();
 }
 
@@ -526,8 +640,11 @@ int main(void) {
     check_begin();
     check_directory();
     RUN_TEST(a_value_and_the_layer_over_it_change_together);
+    RUN_TEST(a_value_below_layers_follows_after_a_failed_commit);
+    RUN_TEST(a_failed_undo_below_a_trait_is_restored);
     RUN_TEST(an_application_that_does_not_end_is_reversed_when_it_returns);
     RUN_TEST(a_reversal_that_does_not_end_is_applied_again_when_it_returns);
+    RUN_TEST(an_object_of_an_abandoned_commit_is_restored_by_the_next_one);
     RUN_TEST(code_cannot_wait_for_a_reload_and_may_submit_one);
     RUN_TEST(code_may_resolve_other_objects);
     RUN_TEST(an_object_that_cannot_be_restored_blocks_no_other_change);

@@ -267,6 +267,20 @@ static void inherited_traits_are_limited_together(void) {
     end_all();
 }
 
+/* A suggestion names a key that documents have now. */
+static void a_key_that_a_document_has_no_more_is_not_suggested(void) {
+    begin_all();
+    const char *wrong = "traits: { synth.lead: [{ Inherit: { traits: .basi } }] }";
+    OK(tell("b", "traits: { .basis: [{ Set: { gain: 2 } }] }"));
+    CHECK(tell("a", wrong) == INVIVO_E_SPEC);
+    SAYS("no document has traits for '.basi'; did you mean '.basis'?");
+    OK(tell("b", "traits: { .other: [{ Set: { gain: 2 } }] }"));
+    CHECK(tell("a", wrong) == INVIVO_E_SPEC);
+    SAYS("no document has traits for '.basi'");
+    CHECK(!strstr(last_error, "did you mean"));
+    end_all();
+}
+
 static void a_key_that_is_only_inherited_needs_no_target(void) {
     begin_all();
     CHECK(tell("a", "traits: { synth.laed: [{ Set: { gain: 2 } }] }") == INVIVO_E_SPEC);
@@ -823,6 +837,7 @@ int main(void) {
     RUN_TEST(each_inherited_key_is_resolved_once);
     RUN_TEST(the_length_of_a_row_does_not_depend_on_the_first_key);
     RUN_TEST(inherited_traits_are_limited_together);
+    RUN_TEST(a_key_that_a_document_has_no_more_is_not_suggested);
     RUN_TEST(a_key_that_is_only_inherited_needs_no_target);
     RUN_TEST(conditions_follow_the_configuration);
     RUN_TEST(a_branch_that_is_not_taken_is_checked_too);

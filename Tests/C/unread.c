@@ -271,6 +271,46 @@ static void all_kinds_of_readers_count(void) {
 }
 
 /* 20,000 values that are read, and as many unread similar ones: at most a few seconds, also in a debug build. */
+/* The host has read the path before: its similar entry was reported then. */
+static void a_path_of_the_host_is_not_new_for_a_definition(void) {
+    begin();
+    invivo_config id;
+    OK(invivo_config_id(runtime, "synth.voices", INVIVO_KIND_INT64, &id, E));
+    says("a.yaml", "config: { synth: { voises: 3 } }");
+    CHECK(strstr(warned, "did you mean 'synth.voices'?"));
+    read_by("a.one", "/synth.voices", NULL);
+    CHECK_TEXT(warned, "");
+    end();
+}
+
+/* Secret paths that something reads, also in part, or that are secret fields, are no mistakes, whatever they resemble. */
+static void declare_secret(const char *path) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_add_secret(changes, path, E));
+    OK(invivo_changes_commit(changes, E));
+}
+static void secret_paths_with_a_meaning_are_no_mistakes(void) {
+    typedef struct { char password[16], passwords[16]; } login;
+    static const invivo_property fields[] = {INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, password, .initial_text = ""),
+                                             INVIVO_FLAGGED_FIELD(login, INVIVO_PROPERTY_SECRET, passwords, .initial_text = "")};
+    const invivo_settings settings = {.struct_size = sizeof settings, .name = "Login", .path = "server", .fields = fields, .field_count = 2,
+                                      .size = sizeof(login)};
+    begin();
+    says("a.yaml", "config: { databases: { x: 1 } }");
+    read_by("a.one", "/database.password", NULL);
+    declare_secret("database");
+    CHECK_TEXT(warned, "");
+    declare_secret("databasis");
+    CHECK(strstr(warned, "'databasis'"));
+    declare_secret("server.password");
+    OK(invivo_settings_bind(runtime, &settings, E));
+    CHECK_TEXT(warned, "");
+    declare_secret("server.pasword");
+    CHECK(strstr(warned, "did you mean 'server.password'?"));
+    end();
+}
+
 static void many_values_are_searched_in_a_bounded_time(void) {
     enum { COUNT = 20000 };
     static char text[COUNT * 40];
@@ -311,6 +351,8 @@ int main(void) {
     RUN_TEST(entries_are_no_mistakes);
     RUN_TEST(runtime_settings_are_logged_each_time);
     RUN_TEST(all_kinds_of_readers_count);
+    RUN_TEST(a_path_of_the_host_is_not_new_for_a_definition);
+    RUN_TEST(secret_paths_with_a_meaning_are_no_mistakes);
     RUN_TEST(many_values_are_searched_in_a_bounded_time);
     return check_end();
 }

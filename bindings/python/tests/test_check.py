@@ -229,6 +229,9 @@ def test_misspelled_conditions_and_keys_are_errors_of_a_check(tmp_path: Path) ->
             "the condition reads 'audio.volme', which nothing configures; did you mean 'audio.volume'?",
         )
     ]
+    # Another condition names the active profile.
+    both = "[When: { profile: stag, traits: [] }, When: { profile: stage, traits: [] }]"
+    assert found(f"traits:\n  audio.lead: {both}\n") == []
     # Short names may be similar by chance.
     assert found("  other: { on: 1 }\ntraits:\n  audio.lead: [When: { config: other.in, is: 2, traits: [] }]\n") == []
     assert found("traits: { .quiet: [Set: { volume: 3 }] }\n") == []
