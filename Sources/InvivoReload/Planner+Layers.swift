@@ -18,10 +18,7 @@ extension Planner {
         ids.formUnion(wiring.definitions.changed.keys)
         ids.formUnion(
             wiring.compiled.reconfigured.filter { wiring.compiled.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
-        ids.formUnion(set.targets.attached.map(\.id))
-        ids.formUnion(set.targets.detached.map(\.id))
         let traits = TraitsNext(self, wiring, warned: before.traits.warned)
-        let inputs = LayerInputs(wiring, traits, rebased, effects.steps)
         // Names that are not keys. They do not become keys by being named in a document, because keys are never removed.
         var unknown: NameSet = []
         func add(_ key: String) {
@@ -35,6 +32,9 @@ extension Planner {
         }
         for key in traits.concerned { add(key) }
         for key in traits.specKeys.abandoned(graph) { add(key) }
+        let moved = IDSet((set.targets.attached + set.targets.detached).map(\.id))
+        let inputs = LayerInputs(wiring, traits, rebased, effects.steps, settled: moved.filter { !ids.contains($0) })
+        ids.formUnion(moved)
         var found: [Failure] = []
         var omitted = 0
         func note(_ body: () throws(Failure) -> Void) {
@@ -232,9 +232,14 @@ extension Planner {
         let built: Set<UInt32>
         /// The targets that are detached.
         let leaving: Set<ObjectIdentifier>
+        /// The keys of which only targets are attached or detached: the others stay as they are.
+        let settled: Set<UInt32>
 
-        init(_ wiring: NextWiring, _ traits: TraitsNext, _ rebased: Set<UInt32>, _ steps: CommitSteps) {
+        init(
+            _ wiring: NextWiring, _ traits: TraitsNext, _ rebased: Set<UInt32>, _ steps: CommitSteps, settled: [UInt32]
+        ) {
             (self.wiring, self.traits, self.rebased) = (wiring, traits, rebased)
+            self.settled = Set(settled)
             built = Set(steps.builds.map(\.id))
             leaving = Set(wiring.set.targets.detached.map(ObjectIdentifier.init))
         }
@@ -249,14 +254,14 @@ extension Planner {
         let (wiring, traits, leaving) = (inputs.wiring, inputs.traits, inputs.leaving)
         let set = wiring.set
         let key = keys.own
-        let staying =
-            observed.targets(id).filter { !leaving.contains(ObjectIdentifier($0)) }
-            + set.targets.attached.filter { $0.id == id }
+        let joining = set.targets.attached.filter { $0.id == id }
+        let staying = observed.targets(id).lazy.filter { !leaving.contains(ObjectIdentifier($0)) }
+        let first = staying.first ?? joining.first
         let definition = flatNext(id, wiring.definitions, wiring.compiled)
         let former = graph.configuration(id) as? TargetLayers
         let isOwn = keys.spec == key
         let ownType = isOwn ? definition?.type : nil
-        let attachedType = ownType ?? staying.first?.type ?? before.traits.targetTypes[id]
+        let attachedType = ownType ?? first?.type ?? before.traits.targetTypes[id]
         let attached = try traits.flat(key, for: attachedType)
         // The traits of the objects of the definition. Attached objects always have those of the key that they are attached to.
         let given =
@@ -274,7 +279,7 @@ extension Planner {
         }
         guard
             layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0
-                || !isOwn && !staying.isEmpty || !set.targets.detached.isEmpty
+                || !isOwn && first != nil || !set.targets.detached.isEmpty
                 || definition?.base.isEmpty == false
         else { return }
         effects.editor.set(layers, at: id)
@@ -319,7 +324,10 @@ extension Planner {
         }
         // A shared instance that is attached to its own key follows it once, and still does when it is detached.
         var ownLayers: TargetLayers?
-        for target in staying where !shared.contains(target.object) {
+        let others = staying.filter { !shared.contains($0.object) }
+        // If the others stay as they are, one of them tells the layers that they have.
+        let tuned = inputs.settled.contains(id) ? others.first.map { [$0] } ?? [] : Array(others)
+        for target in tuned + joining where !shared.contains(target.object) {
             hasLive = hasLive || isOwn
             var own = layers
             if !isOwn || layers.map({ $0.type !== target.type }) == true {
