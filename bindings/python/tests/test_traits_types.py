@@ -800,6 +800,91 @@ def test_an_attribute_that_refuses_its_value_once_has_it_after_a_later_commit(re
         assert (dial.level, dial.count, dial.gain) == (10, 0, 1.0)
 
 
+def test_an_attribute_that_refuses_its_value_after_a_failed_application_has_it_later() -> None:
+    class Dial:
+        gain: float = invivo.tunable(1.0)
+        level: int = 10
+        count: int = 0
+        is_locked: ClassVar[bool] = False
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if self.is_locked and name == "count":
+                raise RuntimeError(f"{name} is locked")
+            object.__setattr__(self, name, value)
+
+    class Assign(invivo.Trait, name="t.Assign"):
+        targets = (Dial,)
+        fails: bool
+
+        def apply(self, target: Dial) -> None:
+            target.count = target.level = 44
+            if self.fails:
+                Dial.is_locked = True
+                raise OSError("no more")
+
+    assembly = invivo.Assembly("desk")
+    assembly.lazy_singleton(Dial)
+    with invivo.Runtime(assembly, log_level="silent") as runtime:
+        dial = runtime[Dial]
+        before = dict(vars(dial))
+        document = runtime.source("t.yaml", "{}")
+        with pytest.raises(invivo.Error) as caught:
+            document.update("traits: { desk.dial: [{ Set: { gain: 3 } }, { t.Assign: { fails: true } }] }")
+        assert isinstance(caught.value.__cause__, OSError)
+        assert "'t.Assign' could not be applied (because OSError: no more" in str(caught.value.errors[0])
+        assert "'t.Assign' could not be reversed (because RuntimeError: count is locked" in str(caught.value.errors[1])
+        assert (dial.level, dial.count) == (10, 44)
+        runtime.configure("desk.other", 1)
+        assert runtime.status.unrestored == ("desk.dial",)
+        assert dial.count == 44
+        Dial.is_locked = False
+        runtime.configure("desk.other", 2)
+        assert not runtime.status.unrestored
+        assert vars(dial) == before
+        document.update("traits: { desk.dial: [{ Set: { gain: 3 } }, { t.Assign: { fails: false } }] }")
+        assert (dial.gain, dial.level, dial.count) == (3, 44, 44)
+        document.update("{}")
+        assert vars(dial) == before
+
+
+def test_an_attribute_that_cannot_be_read_any_more_is_put_back() -> None:
+    class Dial:
+        is_open = True
+
+        @property
+        def level(self) -> int:
+            if not self.is_open:
+                raise OSError("closed")
+            return self._level
+
+        @level.setter
+        def level(self, value: int) -> None:
+            self._level, self.is_open = value, True
+
+        def __init__(self) -> None:
+            self.level = 10
+
+    class Closes(invivo.Trait, name="t.Closes"):
+        targets = (Dial,)
+        fails: bool
+
+        def apply(self, target: Dial) -> None:
+            target.is_open = False
+            if self.fails:
+                raise KeyError("no more")
+
+    with invivo.Runtime(log_level="silent") as runtime:
+        dial = Dial()
+        runtime.attach_target(dial, "desk.dial")
+        with pytest.raises(invivo.Error, match="no more"):
+            tell(runtime, "traits: { desk.dial: [{ t.Closes: { fails: true } }] }")
+        assert dial.level == 10
+        tell(runtime, "traits: { desk.dial: [{ t.Closes: { fails: false } }] }")
+        assert not dial.is_open
+        tell(runtime, "{}")
+        assert dial.level == 10
+
+
 def test_an_object_with_a_reversal_can_be_copied(runtime: invivo.Runtime) -> None:
     class Note(invivo.Trait, name="t.Note"):
         targets = (Voice,)

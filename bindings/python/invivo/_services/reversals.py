@@ -101,6 +101,7 @@ class Attributes:
     def __init__(self, core: Objects, entry: Entry | None) -> None:
         self._core, self._entry = core, entry
         self._held: list[_Held] = []
+        self._changed: list[_Held] | None = None
         thing = None if entry is None else entry.target()
         if entry is not None and thing is not None:
             core.tunings.changing(entry.number)
@@ -113,25 +114,45 @@ class Attributes:
         except AttributeError:
             return _Held(described, _MISSING, False)
 
-    def changed(self) -> list[_Held]:
-        """Returns the former state of the attributes that have another value now."""
+    def _find_changed(self) -> list[_Held]:
+        """Returns the former state of the attributes that have another value now, or that cannot be read."""
         thing = None if self._entry is None else self._entry.target()
-        return [each for each in self._held if not each.is_same(self._hold(each.described, thing))]
+        return [each for each in self._held if not self._is_as(each, thing)]
 
-    def put_back(self, changed: list[_Held]) -> None:
-        """Sets attributes to their former values, the last one first. Those that refuse it stay in the list."""
+    def _is_as(self, held: _Held, thing: Any) -> bool:
+        try:
+            return held.is_same(self._hold(held.described, thing))
+        except Exception as problem:
+            signals.pass_on(problem)
+            return False
+
+    def reversal(self) -> Reversal | None:
+        """Returns a reversal that sets the changed attributes to their former values; None: there are no attributes."""
+        return (lambda _: self._put_all_back()) if self._held else None
+
+    def note_changed(self) -> bool:
+        """Notes which attributes have another value now. Only these are put back. Returns whether there are any."""
+        self._changed = self._find_changed()
+        return bool(self._changed)
+
+    def _put_all_back(self) -> None:
+        """Sets attributes to their former values, the last one first. Those that refuse it are tried again by the next
+        call.
+        """
         if self._entry is None:
             return
+        if self._changed is None:
+            self._changed = self._find_changed()
         thing = self._entry.target()
         first: Exception | None = None
-        for each in reversed(list(changed)):
+        for each in reversed(list(self._changed)):
             try:
                 self._put_back(thing, each)
             except Exception as problem:
                 signals.pass_on(problem)
                 first = first or problem
             else:
-                changed[:] = [other for other in changed if other is not each]
+                self._changed = [other for other in self._changed if other is not each]
         self._core.tunings.put_back(self._entry.number)
         if first is not None:
             raise first
