@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import enum
+import functools
 import gc
 import pickle
 import queue
@@ -18,7 +19,10 @@ from typing import Any, ClassVar
 import pytest
 
 import invivo
+from invivo._native.session import sessions
 from invivo._runtime import traits
+from invivo._services.traits import trait_type_of
+from invivo._state.core import Core
 
 
 class Wave(enum.Enum):
@@ -900,6 +904,75 @@ def test_an_object_with_a_reversal_can_be_copied(runtime: invivo.Runtime) -> Non
         assert other.note == "d"
     tell(runtime, "{}")
     assert voice.note == "c"
+
+
+def test_an_attached_object_stays_attached_if_a_close_is_refused(runtime: invivo.Runtime) -> None:
+    voice = Voice()
+    runtime.attach_target(voice, "synth.own")
+    with runtime.view(), pytest.raises(invivo.BusyError):
+        runtime.close()
+    tell(runtime, "traits: { synth.own: [Set: { gain: 3 }] }")
+    assert voice.gain == 3
+    runtime.close()
+    assert voice.gain == 1
+
+
+def louder(name: str) -> type[invivo.Trait]:
+    class Louder(invivo.Trait, name=name):
+        targets = (Voice,)
+
+        def layers(self, layers: invivo.Layers) -> None:
+            layers.scale("gain", 2)
+
+    return Louder
+
+
+def test_a_runtime_whose_close_is_refused_has_the_types_that_changed_meanwhile(
+    runtime: invivo.Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = next(iter(sessions.values()))
+    assert isinstance(core, Core)
+    close_owned = core._close_owned
+    removed = louder("t.Removed")
+    defined = []
+
+    def refuse() -> None:
+        def call(function: str, *arguments: Any) -> None:
+            raise invivo.ClosedError(function)
+
+        with monkeypatch.context() as closing:
+            closing.setattr(core.library, "call", call)
+            defined.append(louder("t.Added"))
+            louder("t.Both").remove()
+            removed.remove()
+        raise invivo.BusyError("a view is open")
+
+    monkeypatch.setattr(core, "_close_owned", refuse)
+    with pytest.raises(invivo.BusyError):
+        runtime.close()
+    monkeypatch.setattr(core, "_close_owned", close_owned)
+    tell(runtime, "traits: { synth.lead: [t.Added: {}] }")
+    assert lead(runtime).gain == 2
+    for name in ("t.Both", "t.Removed"):
+        with pytest.raises(invivo.NotFoundError):
+            runtime.remove_trait(name)
+    defined[0].remove()
+    assert lead(runtime).gain == 1
+
+
+def test_a_class_that_is_defined_when_a_close_was_refused_is_a_type(runtime: invivo.Runtime) -> None:
+    """The other thread notes only now that the runtime was closing."""
+    core = next(iter(sessions.values()))
+    assert isinstance(core, Core)
+    with runtime.view(), pytest.raises(invivo.BusyError):
+        runtime.close()
+    added = louder("t.Added")
+    added.remove()
+    traits._declared["t.Added"] = trait_type_of(added)
+    core.miss("t.Added", functools.partial(traits._catch_up, core, "t.Added"))
+    tell(runtime, "traits: { synth.lead: [t.Added: {}] }")
+    assert lead(runtime).gain == 2
+    added.remove()
 
 
 def test_a_class_is_defined_while_other_threads_close_runtimes() -> None:
