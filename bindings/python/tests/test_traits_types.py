@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import enum
 import functools
 import gc
+import json
 import pickle
 import queue
 import threading
@@ -904,6 +906,94 @@ def test_an_object_with_a_reversal_can_be_copied(runtime: invivo.Runtime) -> Non
         assert other.note == "d"
     tell(runtime, "{}")
     assert voice.note == "c"
+
+
+class Noted(Voice):
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    gain: float = 1.0
+
+
+class Guarded:
+    """Has no `__dict__` for others."""
+
+    gain: float = 1.0
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__dict__":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise TypeError("it never changes")
+
+
+def model() -> type:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Model(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        model_config: ClassVar[dict[str, Any]] = {"extra": "forbid", "frozen": True}
+        gain: float = 1.0
+
+    return Model
+
+
+class Listen(invivo.Trait, name="t.Listen", everywhere=False):
+    targets = ("*",)
+
+    def apply(self, target: Any) -> Callable[[], Any]:
+        return lambda: target  # a cycle
+
+
+@pytest.mark.parametrize("find", [lambda: Noted, lambda: Frozen, lambda: Guarded, model])
+def test_an_object_does_not_show_its_reversals(find: Callable[[], type]) -> None:
+    kind = find()
+    with invivo.Runtime() as runtime:
+        runtime.add_trait(Listen)
+        target = kind()
+        runtime.attach_target(target, "a.target")
+        document = runtime.source("t.yaml", "traits: { a.target: [t.Listen: {}] }")
+        assert (target == kind()) == (kind is not Guarded)
+        if kind is not Guarded:
+            assert json.dumps(vars(target)) == json.dumps(vars(kind()))
+            assert repr(vars(target)) == repr(vars(kind()))
+            for other in (copy.copy(target), copy.deepcopy(target)):
+                assert type(vars(other)) is dict
+        if hasattr(kind, "model_validate"):
+            assert kind(**vars(target)) == target
+        document.update("{}")
+        assert type(object.__getattribute__(target, "__dict__")) is dict
+        document.update("traits: { a.target: [t.Listen: {}] }")
+        ended = weakref.ref(target)
+        del target
+        gc.collect()
+        assert ended() is None
+
+
+def test_objects_that_share_their_attributes_go_on_sharing_them() -> None:
+    class Shares:
+        state: ClassVar[dict[str, Any]] = {}
+        gain: float = 1.0
+
+        def __init__(self) -> None:
+            self.__dict__ = self.state
+
+    with invivo.Runtime() as runtime:
+        runtime.add_trait(Listen)
+        target, other = Shares(), Shares()
+        runtime.attach_target(target, "a.target")
+        document = runtime.source("t.yaml", "traits: { a.target: [t.Listen: {}] }")
+        assert vars(target) is vars(other)
+        other.gain = 3
+        document.update("{}")
+        assert vars(target) is vars(other)
+        assert vars(target) == {"gain": 3}
 
 
 def test_an_attached_object_stays_attached_if_a_close_is_refused(runtime: invivo.Runtime) -> None:

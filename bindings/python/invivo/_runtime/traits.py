@@ -62,8 +62,9 @@ class Trait:
     variables do not count as uses of the target. If it returns
     None, the runtime restores each annotated attribute that it has assigned, and the properties that it has set of an
     object of another language. Changes inside a list and other attributes stay.
-    While a trait with a reversal is applied, `vars` of the object also has the reversal, under a name that begins with
-    ``__invivo_reversal_``. A copy of the object has an empty one there, also by `copy.deepcopy` and `pickle`.
+    While a trait with a reversal is applied, `vars` of the object is an instance of a subclass of dict, which keeps the
+    reversal outside of its items. Copies of the object do not have it. If objects share their ``__dict__``, the
+    reversal is an item of it, under a name that begins with ``__invivo_reversal_``.
     ``check`` and ``layers`` run on a thread of the library, must not wait, and must not call the runtime. ``apply`` and
     the reversal run during a commit, and cannot wait for reloads. `__init__` is not called.
 

@@ -16,6 +16,7 @@ from .._objects.entries import Entry
 from .._objects.objects import Objects
 from .._values.fields import dataclass
 from ..errors import ArgumentError, WrongTypeError
+from . import possessions
 
 Reversal: TypeAlias = Callable[[Any], Any]  # a function of the target
 
@@ -188,8 +189,10 @@ class Applied:
 
     def hold(self, reverse: Reversal | Alone | Suspended) -> None:
         """Keeps the reversal. It may be repeated."""
-        thing = None if self.entry is None else self.entry.target()
-        if hasattr(thing, "__dict__"):
+        thing = self._target()
+        if thing is not None and possessions.keep(thing, self.number, reverse):
+            pass
+        elif hasattr(thing, "__dict__"):  # which other objects share
             thing.__dict__[self._name] = _Own(reverse)
         else:
             self._reverse = reverse
@@ -207,17 +210,19 @@ class Applied:
         if self.entry is not None:
             self.core.tunings.changing(self.entry.number)
 
-    def _attributes(self) -> dict[str, Any]:
-        """Returns the attributes of the object, or another dict if it has none."""
-        return getattr(None if self.entry is None else self.entry.target(), "__dict__", {})
+    def _target(self) -> Any:
+        return None if self.entry is None else self.entry.target()
 
     def reverse(self) -> Reversal | Alone | Suspended | None:
-        own = self._attributes().get(self._name)
-        return self._reverse or (None if own is None else own.reverse)
+        thing = self._target()
+        own = getattr(thing, "__dict__", {}).get(self._name)
+        return self._reverse or (possessions.kept(thing, self.number) if own is None else own.reverse)
 
     def destroyed(self) -> None:
         """The library is done with it."""
-        own = self._attributes().pop(self._name, None)
+        thing = self._target()
+        possessions.drop(thing, self.number)
+        own = getattr(thing, "__dict__", {}).pop(self._name, None)
         if own is not None:
             own.reverse = None  # a shallow copy of the object shares it
         if self.entry is not None and self.references in self.entry.applied:
