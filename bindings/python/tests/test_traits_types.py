@@ -326,6 +326,41 @@ def test_a_type_is_described_when_it_is_defined() -> None:
             runtime.type(Wanting)
 
 
+def test_a_default_that_its_kind_refuses_names_the_class() -> None:
+    class Wrong(invivo.Trait, name="t.Wrong"):
+        targets = "*"
+        amount: int = "many"  # type: ignore[assignment]
+
+        def layers(self, layers: invivo.Layers) -> None: ...
+
+    with pytest.raises(invivo.ArgumentError, match=r"t\.Wrong\.amount: the initial value: 'many'") as caught:
+        invivo.Runtime()
+    assert caught.value.file == __file__
+    assert caught.value.line == trait_type_of(Wrong).place[1]
+    with pytest.raises(invivo.ArgumentError, match=r"has the default field\(\.\.\.\) for 'names'"):
+
+        @dataclasses.dataclass
+        class Field(invivo.Trait, name="t.Field"):
+            targets = "*"
+            names: list[str] = dataclasses.field(default_factory=list)
+
+            def layers(self, layers: invivo.Layers) -> None: ...
+
+
+def test_a_reversal_that_cannot_be_called_is_refused_when_it_is_returned(runtime: invivo.Runtime) -> None:
+    class Asks(invivo.Trait, name="t.Asks"):
+        targets = (Voice,)
+
+        def apply(self, target: Voice) -> Callable[..., Any]:
+            target.gain = 3
+            return lambda target, more: None
+
+    voice = lead(runtime)
+    error = refusal(runtime, "traits: { synth.lead: [t.Asks: {}] }")
+    assert "t.Asks.apply returned a reversal with the parameters (target, more); expected one parameter" in str(error)
+    assert voice.gain == 1
+
+
 def test_a_trait_must_not_call_its_runtime_in_its_check(runtime: invivo.Runtime) -> None:
     kept: list[invivo.Layers] = []
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
@@ -70,8 +71,8 @@ class _Probe: ...
 _alone = _references(_Probe())
 
 
-def _exchange(thing: Any, former: type[dict[str, Any]], kind: type[dict[str, Any]]) -> None:
-    """Exchanges the dict of an object for a copy, unless something else refers to it, such as an object that shares it."""
+def _exchange(thing: Any, former: type[dict[str, Any]], kind: Callable[[Any], dict[str, Any]]) -> None:
+    """Exchanges the dict of an object for a copy, unless something else refers to it, as an object that shares it."""
     if type(_attributes_of(thing)) is not former or _references(thing) > _alone:
         return
     try:

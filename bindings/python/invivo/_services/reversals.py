@@ -9,13 +9,13 @@ from collections.abc import Callable
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from .._classes.callables import signature_of
+from .._classes.callables import place_of, signature_of
 from .._classes.classes import Property
 from .._native import callbacks, signals
 from .._objects.entries import Entry
 from .._objects.objects import Objects
 from .._values.fields import dataclass
-from ..errors import ArgumentError, WrongTypeError
+from ..errors import ArgumentError, ArityError, WrongTypeError
 from . import possessions
 
 Reversal: TypeAlias = Callable[[Any], Any]  # a function of the target
@@ -41,7 +41,7 @@ def reversal_of(name: str, answers: list[Any]) -> Reversal | Alone | Suspended |
             )
         if not callable(answer):
             raise WrongTypeError(f"{name}.apply returns its reversal, a function, or None, not {answer!r}")
-        return _with_target(answer)
+        return _with_target(answer, name)
     if len(answers) == 1:
         raise ArgumentError(f"{name}.apply did not yield: the code after 'yield' is its reversal")
     return Suspended(name, answer)
@@ -73,15 +73,26 @@ class Alone:
     function: Callable[[], Any]
 
 
-def _with_target(function: Callable[..., Any]) -> Reversal | Alone:
+def _with_target(function: Callable[..., Any], name: str) -> Reversal | Alone:
     """Returns the function if it needs the target."""
     signature = signature_of(function)
+    if signature is None or _takes(signature):
+        return Alone(function)
+    if not _takes(signature, None):
+        raise ArityError(
+            f"{name}.apply returned a reversal with the parameters {signature}; expected one parameter, the target, or "
+            "none",
+            **place_of(function),
+        )
+    return function
+
+
+def _takes(signature: inspect.Signature, *arguments: Any) -> bool:
     try:
-        if signature is not None:
-            signature.bind()
+        signature.bind(*arguments)
     except TypeError:
-        return function
-    return Alone(function)
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,7 @@ class TraitType:
     fields: tuple[Property, ...]
     required: frozenset[str]
     repeats: bool
+    place: tuple[str, int]  # where it is defined
 
     def give(self, core: Objects, changes: c.invivo_changes) -> None:
         """Adds it to a change set of the library."""
@@ -119,8 +120,10 @@ class TraitType:
         options.user_data = number = callbacks.enroll(item)
         try:
             library.call("changes_add_trait", changes, ctypes.byref(options))
-        except BaseException:
+        except BaseException as problem:
             callbacks.dismiss(number)
+            if isinstance(problem, Error) and not problem.file:
+                problem.file, problem.line = self.place
             raise
 
 
@@ -161,6 +164,11 @@ def describe_trait(cls: type, name: str, place: tuple[str, int], repeats: bool =
     for each in found.properties:
         if isinstance(getattr(cls, each.name, None), property) or each.name == "targets":
             continue
+        if isinstance(getattr(cls, each.name, None), dataclasses.Field):
+            raise fail(
+                f"has the default field(...) for {each.name!r}, and no dataclass sets it: give the value, such as []; "
+                "each application has a copy of it"
+            )
         annotation = hints.get(each.name, Any)
         if annotation is Final or get_origin(annotation) is Final:
             continue  # a constant of the class
@@ -183,6 +191,7 @@ def describe_trait(cls: type, name: str, place: tuple[str, int], repeats: bool =
         fields=tuple(fields),
         required=frozenset(each.name for each in fields if getattr(cls, each.name, ...) is ...),
         repeats=repeats,
+        place=place,
     )
 
 
