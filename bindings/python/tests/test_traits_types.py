@@ -16,7 +16,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import pytest
 
@@ -941,6 +941,35 @@ def test_an_object_with_a_reversal_can_be_copied(runtime: invivo.Runtime) -> Non
         assert other.note == "d"
     tell(runtime, "{}")
     assert voice.note == "c"
+
+
+class Range(TypedDict):
+    low: int
+
+
+def test_a_typed_dictionary_is_a_field_and_a_tunable(runtime: invivo.Runtime) -> None:
+    class Panel:
+        span: Range = invivo.tunable(Range(low=1))
+        spans: list[Range] = invivo.tunable([])
+
+    class Wide(invivo.Trait, name="t.Wide"):
+        targets = (Panel,)
+        span: Range
+        spans: list[Range] = []  # noqa: RUF012
+
+        def apply(self, target: Panel) -> None:
+            target.span, target.spans = self.span, self.spans
+
+    panel = Panel()
+    runtime.attach_target(panel, "a.panel")
+    tell(runtime, "traits: { a.panel: [t.Wide: { span: { low: 2 }, spans: [{ low: 3 }] }] }")
+    assert (panel.span, panel.spans) == ({"low": 2}, [{"low": 3}])
+    tell(runtime, "traits: { a.panel: [Set: { span: { low: 4 }, spans: [{ low: 5 }] }] }")
+    assert (panel.span, panel.spans) == ({"low": 4}, [{"low": 5}])
+    for values in ("t.Wide: { span: { lwo: 2 } }", "Set: { span: { lwo: 2 } }", "Set: { spans: [{ lwo: 2 }] }"):
+        assert "Range has no field 'lwo'; did you mean 'low'?" in str(
+            refusal(runtime, f"traits: {{ a.panel: [{values}] }}")
+        )
 
 
 class Noted(Voice):
