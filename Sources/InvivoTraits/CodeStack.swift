@@ -160,11 +160,14 @@ final class CodeStack {
     /// not be restored.
     private func apply(_ entry: Entry, _ target: Target) -> Failure? {
         let application = entry.application
-        let (reversal, failure) = application.type.apply(application.values, target.object, target.instance)
-        entry.reversal = reversal
-        entry.isPartlyReversed = failure != nil
-        if reversal != nil { entries.append(entry) }
-        return failure.map { target.located($0, application, "could not be applied") }
+        let applied = application.type.apply(application.values, target.object, target.instance)
+        entry.reversal = applied.reversal
+        entry.isPartlyReversed = applied.failure != nil
+        if applied.reversal != nil { entries.append(entry) }
+        guard let failure = applied.failure else { return nil }
+        let failures = [target.located(failure, application, "could not be applied")]
+        let remainder = applied.remainder.map { target.located($0, application, "could not be reversed") }
+        return Failure.gathered(failures + [remainder].compactMap(\.self))
     }
 
     /// Changes the layers above an entry. Undo restores them only if the entry is still on the stack.

@@ -21,23 +21,40 @@ final class Reversal {
         ending { destroy(data.raw) }
     }
 
-    /// Whether values that the application has set through the runtime are not restored yet, or a reversal that repeats has not succeeded.
-    var isPending: Bool {
-        guard let given else { return false }
-        guard given.revert != nil else { return !recorder.isEmpty }
-        return !isDone && given.flags & UInt32(INVIVO_REVERSAL_REPEATS) != 0
+    /// Whether its own reversal may run again after a failure.
+    private var repeats: Bool {
+        given.map { $0.revert != nil && $0.flags & UInt32(INVIVO_REVERSAL_REPEATS) != 0 } ?? false
     }
+
+    /// Whether values that the application has set through the runtime are not restored yet, or a reversal that repeats has not succeeded.
+    var isPending: Bool { given != nil && (!recorder.isEmpty || !isDone && repeats) }
 
     /// Reverses the application. Called again only while it is pending.
     func run(_ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let given else { return }
         defer { if !isPending { drop() } }
-        guard let revert = given.revert else {
-            guard var failure = Failure.gathered(recorder.revert()) else { return }
-            failure.message = "a value that it has set could not be put back: \(failure.message)"
-            throw failure
+        var failures = recorder.revert()
+        for index in failures.indices {
+            failures[index].message = "a value that it has set could not be put back: \(failures[index].message)"
         }
-        try CallbackResult.run("the reversal") { revert(invivo_object(bits: object), instance, given.data, $0) }
-        isDone = true
+        if let revert = given.revert, !isDone {
+            do throws(Failure) {
+                try CallbackResult.run("the reversal") { revert(invivo_object(bits: object), instance, given.data, $0) }
+                isDone = true
+            } catch {
+                isDone = !repeats
+                failures.append(error)
+            }
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+    }
+
+    /// Reverses an application that has failed. Only a reversal that repeats takes part: the host has stored it before the failure.
+    func runAfterFailure(_ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) {
+        if !repeats {
+            drop()
+            given = invivo_reversal()
+        }
+        try run(object, instance)
     }
 }

@@ -170,18 +170,25 @@ public final class TraitType: Sendable {
         return declared.all
     }
 
-    /// Changes an object, in its domain. After a failure, the reversal has the former values that could not be restored; nil if there are
-    /// none.
-    func apply(
-        _ values: [Value], _ object: UInt64, _ instance: UnsafeMutableRawPointer
-    ) -> (reversal: Reversal?, failure: Failure?) {
+    /// The outcome of an application.
+    struct Applied {
+        /// After a failure, it has the changes that could not be reversed; nil if there are none.
+        var reversal: Reversal?
+        var failure: Failure?
+        /// Why changes of an application that has failed could not be reversed.
+        var remainder: Failure?
+    }
+
+    /// Changes an object, in its domain.
+    func apply(_ values: [Value], _ object: UInt64, _ instance: UnsafeMutableRawPointer) -> Applied {
         guard case .apply(let apply) = action else {
-            return (nil, Failure(.internalFault, "the trait runs no code"))
+            return Applied(failure: Failure(.internalFault, "the trait runs no code"))
         }
         let data = owner.userData
         var given = invivo_reversal()
         given.struct_size = MemoryLayout<invivo_reversal>.size
         let recorder = SetRecorder()
+        var applied = Applied()
         do throws(Failure) {
             try recorder.recording { () throws(Failure) in
                 try withFields(values) { (fields, values, count) throws(Failure) in
@@ -190,14 +197,18 @@ public final class TraitType: Sendable {
                     }
                 }
             }
-        } catch {
-            var failure = error
-            failure.others += recorder.revert()
-            Reversal(given, recorder).drop()
-            return (recorder.isEmpty ? nil : Reversal(invivo_reversal(), recorder), failure)
+        } catch { applied.failure = error }
+        let reversal = Reversal(given, recorder)
+        guard applied.failure != nil else {
+            // The reversal of the host restores what the trait has set.
+            if given.revert != nil { recorder.forget() }
+            applied.reversal = reversal
+            return applied
         }
-        // The reversal of the host restores what the trait has set.
-        if given.revert != nil { recorder.forget() }
-        return (Reversal(given, recorder), nil)
+        do throws(Failure) { try reversal.runAfterFailure(object, instance) } catch {
+            applied.remainder = error
+            if reversal.isPending { applied.reversal = reversal }
+        }
+        return applied
     }
 }

@@ -377,6 +377,60 @@ static void values_are_put_back_in_the_reverse_order(void) {
     end();
 }
 
+/* An application that fails after it has stored a reversal that repeats: what it has done until then is reversed at once, or later. */
+static invivo_status revert_half(invivo_object target, void *instance, void *data, invivo_error **error) {
+    (void)target;
+    if (fails(REVERSALS, error)) return INVIVO_E_HOST;
+    ((voice *)instance)->applied[0] = *(int *)data;
+    return INVIVO_OK;
+}
+static int halves;
+static void destroy_half(void *data) { (void)data, halves--; }
+static invivo_status apply_half(invivo_object target, void *instance, const void *given, const invivo_value *values, size_t count,
+                                invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    static int former = 50;
+    invivo_status status = apply_values(target, instance, given, values, count, reversal, user_data, error);
+    if (status) return status;
+    ((voice *)instance)->applied[0] = 40;
+    halves++;
+    reversal->revert = revert_half, reversal->destroy = destroy_half, reversal->data = &former;
+    reversal->flags = *(const uint32_t *)user_data;
+    *error = invivo_error_make(INVIVO_E_HOST, "the application fails", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static void a_failed_application_is_reversed_if_its_reversal_repeats(void) {
+    begin();
+    static const char *all[] = {"Voice"};
+    static uint32_t flags;
+    invivo_trait trait = {.struct_size = sizeof trait, .name = "synth.Half", .targets = all, .target_count = 1, .fields = fields,
+                          .field_count = 1, .size = sizeof(parameters), .apply = apply_half, .user_data = &flags};
+    OK(invivo_trait_add(runtime, &trait, E));
+    failing = REVERSALS, lasts = 1;
+    for (int round = 0; round < 3; round++) {
+        flags = round ? INVIVO_REVERSAL_REPEATS : 0;
+        calls = 0, fails_at = round == 2 ? 1 : 0, voices[0]->applied[0] = 0;
+        invivo_error *error = NULL;
+        CHECK_EQUAL(document("traits", "traits: { synth.lead: [Set: { gain: 3 }, synth.Half: { id: 60 }] }", &error), INVIVO_E_HOST);
+        CHECK(strstr(invivo_error_text(error), "could not be applied (because the application fails)"));
+        if (round == 2) CHECK(strstr(invivo_error_text(error), "could not be reversed (because device busy)"));
+        invivo_error_release(error);
+        CHECK_EQUAL(voices[0]->applied[0], round == 1 ? 50 : 40);
+        CHECK_TEXT(check_status_names(runtime, "unrestored"), round == 2 ? "synth.lead" : "");
+        CHECK_EQUAL(halves, round == 2);
+        for (int value = 1; value < 3; value++) CHECK(voices[0]->values[value] == 7 + value);
+        CHECK(voices[0]->values[0] == (round == 2 ? 3 : 7));
+    }
+    commit_other();
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.lead");
+    fails_at = 0;
+    commit_other();
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    CHECK_EQUAL(voices[0]->applied[0], 50);
+    CHECK_EQUAL(halves, 0);
+    CHECK(voices[0]->values[0] == 7);
+    end();
+}
+
 /* An object that cannot move to another key has the traits of its former key again, which alone is listed. */
 static void an_object_that_could_not_move_has_its_former_traits(void) {
     for (int kind = 0, number = 1; kind < 2; number++) {
@@ -433,6 +487,7 @@ int main(void) {
     RUN_TEST(an_object_whose_domain_does_not_answer_is_restored_later);
     RUN_TEST(a_base_value_is_set_once);
     RUN_TEST(values_are_put_back_in_the_reverse_order);
+    RUN_TEST(a_failed_application_is_reversed_if_its_reversal_repeats);
     RUN_TEST(an_object_that_could_not_move_has_its_former_traits);
     return check_end();
 }

@@ -96,7 +96,8 @@ typedef struct invivo_trait {
     invivo_status (*layers)(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers,
                             void *user_data, invivo_error **error);
     /** Changes an object, and stores the reversal. If it fails, the values that it has set by invivo_object_set are put back, and
-     * the reversal is not used, except that its `destroy` is called. */
+     * the reversal is not used, except that its `destroy` is called. A reversal with INVIVO_REVERSAL_REPEATS that is stored before the
+     * failure is called at once, and by later commits until it succeeds. */
     invivo_status (*apply)(invivo_object target, void *instance, const void *fields, const invivo_value *values,
                            size_t count, invivo_reversal *reversal, void *user_data, invivo_error **error);
     void *user_data;

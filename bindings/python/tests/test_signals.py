@@ -20,6 +20,7 @@ import invivo
 from invivo import _generated as c
 from invivo._native import signals
 from invivo._native.pins import Pin, open_pins
+from invivo._services import traits as traits_of_services
 from invivo._services.views import View, _Begun
 
 PROGRAM = """
@@ -578,6 +579,63 @@ def test_each_application_is_reversed_once_wherever_an_exception_comes(index: in
             assert level.applied == level.reversed + 1, f"after an exception in {place}"
         document.update("{}")
         assert level.applied == level.reversed > 100
+
+
+def test_a_failed_application_leaves_nothing_wherever_an_exception_comes() -> None:
+    """At each instruction of the package that concerns the application."""
+    package = os.path.dirname(traits_of_services.__file__)
+
+    class Alarm(KeyboardInterrupt): ...
+
+    class Shown:
+        level: float = invivo.tunable(1.0)
+        value: int = 1
+
+    class Raising(invivo.Trait, name="signals.Raising", everywhere=False):
+        targets = (Shown,)
+        by: int
+
+        def apply(self, target: Shown) -> None:
+            target.level = target.value = self.by
+            raise OSError("no more")
+
+    steps = interrupted = 0
+    place = ""
+
+    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
+        nonlocal steps, place
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in NEVER:
+            steps += 1
+            if steps == interrupted:
+                place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
+                raise Alarm
+        return trace
+
+    handler = signal.signal(signal.SIGUSR1, trace)  # what it raises comes from a handler; nobody sends the signal
+    with invivo.Runtime(log_level="silent") as runtime, contextlib.ExitStack() as stack:
+        stack.callback(signal.signal, signal.SIGUSR1, handler)
+        runtime.add_trait(Raising)
+        shown = Shown()
+        runtime.attach_target(shown, "a.shown")
+        document = runtime.source("shown.yaml", "{}")
+        turn = 1
+        while steps >= interrupted:
+            interrupted, steps, turn = interrupted + 1, 0, turn + 1
+            former = sys.gettrace()
+            try:
+                sys.settrace(trace)
+                document.update(f"traits: {{a.shown: [{{signals.Raising: {{by: {turn}}}}}]}}")
+            except (Alarm, invivo.Error):
+                pass
+            finally:
+                sys.settrace(former)
+                signals.take()  # it came where Python drops exceptions
+            assert not vars(shown), f"after an exception in {place}"
+            assert not runtime.status.unrestored
+        assert turn > 100
 
 
 def test_an_interrupt_that_comes_twice_in_a_reload_is_raised_once() -> None:

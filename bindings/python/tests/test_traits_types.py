@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import enum
+import functools
 import gc
+import json
 import pickle
 import queue
 import threading
@@ -13,12 +16,15 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import pytest
 
 import invivo
+from invivo._native.session import sessions
 from invivo._runtime import traits
+from invivo._services.traits import trait_type_of
+from invivo._state.core import Core
 
 
 class Wave(enum.Enum):
@@ -318,6 +324,41 @@ def test_a_type_is_described_when_it_is_defined() -> None:
             runtime.add_trait(Base)
         with pytest.raises(invivo.ArgumentError, match=r"Wanting\.by has no initial value"):
             runtime.type(Wanting)
+
+
+def test_a_default_that_its_kind_refuses_names_the_class() -> None:
+    class Wrong(invivo.Trait, name="t.Wrong"):
+        targets = "*"
+        amount: int = "many"  # type: ignore[assignment]
+
+        def layers(self, layers: invivo.Layers) -> None: ...
+
+    with pytest.raises(invivo.ArgumentError, match=r"t\.Wrong\.amount: the initial value: 'many'") as caught:
+        invivo.Runtime()
+    assert caught.value.file == __file__
+    assert caught.value.line == trait_type_of(Wrong).place[1]
+    with pytest.raises(invivo.ArgumentError, match=r"has the default field\(\.\.\.\) for 'names'"):
+
+        @dataclasses.dataclass
+        class Field(invivo.Trait, name="t.Field"):
+            targets = "*"
+            names: list[str] = dataclasses.field(default_factory=list)
+
+            def layers(self, layers: invivo.Layers) -> None: ...
+
+
+def test_a_reversal_that_cannot_be_called_is_refused_when_it_is_returned(runtime: invivo.Runtime) -> None:
+    class Asks(invivo.Trait, name="t.Asks"):
+        targets = (Voice,)
+
+        def apply(self, target: Voice) -> Callable[..., Any]:
+            target.gain = 3
+            return lambda target, more: None
+
+    voice = lead(runtime)
+    error = refusal(runtime, "traits: { synth.lead: [t.Asks: {}] }")
+    assert "t.Asks.apply returned a reversal with the parameters (target, more); expected one parameter" in str(error)
+    assert voice.gain == 1
 
 
 def test_a_trait_must_not_call_its_runtime_in_its_check(runtime: invivo.Runtime) -> None:
@@ -800,6 +841,91 @@ def test_an_attribute_that_refuses_its_value_once_has_it_after_a_later_commit(re
         assert (dial.level, dial.count, dial.gain) == (10, 0, 1.0)
 
 
+def test_an_attribute_that_refuses_its_value_after_a_failed_application_has_it_later() -> None:
+    class Dial:
+        gain: float = invivo.tunable(1.0)
+        level: int = 10
+        count: int = 0
+        is_locked: ClassVar[bool] = False
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if self.is_locked and name == "count":
+                raise RuntimeError(f"{name} is locked")
+            object.__setattr__(self, name, value)
+
+    class Assign(invivo.Trait, name="t.Assign"):
+        targets = (Dial,)
+        fails: bool
+
+        def apply(self, target: Dial) -> None:
+            target.count = target.level = 44
+            if self.fails:
+                Dial.is_locked = True
+                raise OSError("no more")
+
+    assembly = invivo.Assembly("desk")
+    assembly.lazy_singleton(Dial)
+    with invivo.Runtime(assembly, log_level="silent") as runtime:
+        dial = runtime[Dial]
+        before = dict(vars(dial))
+        document = runtime.source("t.yaml", "{}")
+        with pytest.raises(invivo.Error) as caught:
+            document.update("traits: { desk.dial: [{ Set: { gain: 3 } }, { t.Assign: { fails: true } }] }")
+        assert isinstance(caught.value.__cause__, OSError)
+        assert "'t.Assign' could not be applied (because OSError: no more" in str(caught.value.errors[0])
+        assert "'t.Assign' could not be reversed (because RuntimeError: count is locked" in str(caught.value.errors[1])
+        assert (dial.level, dial.count) == (10, 44)
+        runtime.configure("desk.other", 1)
+        assert runtime.status.unrestored == ("desk.dial",)
+        assert dial.count == 44
+        Dial.is_locked = False
+        runtime.configure("desk.other", 2)
+        assert not runtime.status.unrestored
+        assert vars(dial) == before
+        document.update("traits: { desk.dial: [{ Set: { gain: 3 } }, { t.Assign: { fails: false } }] }")
+        assert (dial.gain, dial.level, dial.count) == (3, 44, 44)
+        document.update("{}")
+        assert vars(dial) == before
+
+
+def test_an_attribute_that_cannot_be_read_any_more_is_put_back() -> None:
+    class Dial:
+        is_open = True
+
+        @property
+        def level(self) -> int:
+            if not self.is_open:
+                raise OSError("closed")
+            return self._level
+
+        @level.setter
+        def level(self, value: int) -> None:
+            self._level, self.is_open = value, True
+
+        def __init__(self) -> None:
+            self.level = 10
+
+    class Closes(invivo.Trait, name="t.Closes"):
+        targets = (Dial,)
+        fails: bool
+
+        def apply(self, target: Dial) -> None:
+            target.is_open = False
+            if self.fails:
+                raise KeyError("no more")
+
+    with invivo.Runtime(log_level="silent") as runtime:
+        dial = Dial()
+        runtime.attach_target(dial, "desk.dial")
+        with pytest.raises(invivo.Error, match="no more"):
+            tell(runtime, "traits: { desk.dial: [{ t.Closes: { fails: true } }] }")
+        assert dial.level == 10
+        tell(runtime, "traits: { desk.dial: [{ t.Closes: { fails: false } }] }")
+        assert not dial.is_open
+        tell(runtime, "{}")
+        assert dial.level == 10
+
+
 def test_an_object_with_a_reversal_can_be_copied(runtime: invivo.Runtime) -> None:
     class Note(invivo.Trait, name="t.Note"):
         targets = (Voice,)
@@ -815,6 +941,192 @@ def test_an_object_with_a_reversal_can_be_copied(runtime: invivo.Runtime) -> Non
         assert other.note == "d"
     tell(runtime, "{}")
     assert voice.note == "c"
+
+
+class Range(TypedDict):
+    low: int
+
+
+def test_a_typed_dictionary_is_a_field_and_a_tunable(runtime: invivo.Runtime) -> None:
+    class Panel:
+        span: Range = invivo.tunable(Range(low=1))
+        spans: list[Range] = invivo.tunable([])
+
+    class Wide(invivo.Trait, name="t.Wide"):
+        targets = (Panel,)
+        span: Range
+        spans: list[Range] = []  # noqa: RUF012
+
+        def apply(self, target: Panel) -> None:
+            target.span, target.spans = self.span, self.spans
+
+    panel = Panel()
+    runtime.attach_target(panel, "a.panel")
+    tell(runtime, "traits: { a.panel: [t.Wide: { span: { low: 2 }, spans: [{ low: 3 }] }] }")
+    assert (panel.span, panel.spans) == ({"low": 2}, [{"low": 3}])
+    tell(runtime, "traits: { a.panel: [Set: { span: { low: 4 }, spans: [{ low: 5 }] }] }")
+    assert (panel.span, panel.spans) == ({"low": 4}, [{"low": 5}])
+    for values in ("t.Wide: { span: { lwo: 2 } }", "Set: { span: { lwo: 2 } }", "Set: { spans: [{ lwo: 2 }] }"):
+        assert "Range has no field 'lwo'; did you mean 'low'?" in str(
+            refusal(runtime, f"traits: {{ a.panel: [{values}] }}")
+        )
+
+
+class Noted(Voice):
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    gain: float = 1.0
+
+
+class Guarded:
+    """Has no `__dict__` for others."""
+
+    gain: float = 1.0
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__dict__":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise TypeError("it never changes")
+
+
+def model() -> type:
+    pydantic = pytest.importorskip("pydantic")
+
+    class Model(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        model_config: ClassVar[dict[str, Any]] = {"extra": "forbid", "frozen": True}
+        gain: float = 1.0
+
+    return Model
+
+
+class Listen(invivo.Trait, name="t.Listen", everywhere=False):
+    targets = ("*",)
+
+    def apply(self, target: Any) -> Callable[[], Any]:
+        return lambda: target  # a cycle
+
+
+@pytest.mark.parametrize("find", [lambda: Noted, lambda: Frozen, lambda: Guarded, model])
+def test_an_object_does_not_show_its_reversals(find: Callable[[], type]) -> None:
+    kind = find()
+    with invivo.Runtime() as runtime:
+        runtime.add_trait(Listen)
+        target = kind()
+        runtime.attach_target(target, "a.target")
+        document = runtime.source("t.yaml", "traits: { a.target: [t.Listen: {}] }")
+        assert (target == kind()) == (kind is not Guarded)
+        if kind is not Guarded:
+            assert json.dumps(vars(target)) == json.dumps(vars(kind()))
+            assert repr(vars(target)) == repr(vars(kind()))
+            for other in (copy.copy(target), copy.deepcopy(target)):
+                assert type(vars(other)) is dict
+        if hasattr(kind, "model_validate"):
+            assert kind(**vars(target)) == target
+        document.update("{}")
+        assert type(object.__getattribute__(target, "__dict__")) is dict
+        document.update("traits: { a.target: [t.Listen: {}] }")
+        ended = weakref.ref(target)
+        del target
+        gc.collect()
+        assert ended() is None
+
+
+def test_objects_that_share_their_attributes_go_on_sharing_them() -> None:
+    class Shares:
+        state: ClassVar[dict[str, Any]] = {}
+        gain: float = 1.0
+
+        def __init__(self) -> None:
+            self.__dict__ = self.state
+
+    with invivo.Runtime() as runtime:
+        runtime.add_trait(Listen)
+        target, other = Shares(), Shares()
+        runtime.attach_target(target, "a.target")
+        document = runtime.source("t.yaml", "traits: { a.target: [t.Listen: {}] }")
+        assert vars(target) is vars(other)
+        other.gain = 3
+        document.update("{}")
+        assert vars(target) is vars(other)
+        assert vars(target) == {"gain": 3}
+
+
+def test_an_attached_object_stays_attached_if_a_close_is_refused(runtime: invivo.Runtime) -> None:
+    voice = Voice()
+    runtime.attach_target(voice, "synth.own")
+    with runtime.view(), pytest.raises(invivo.BusyError):
+        runtime.close()
+    tell(runtime, "traits: { synth.own: [Set: { gain: 3 }] }")
+    assert voice.gain == 3
+    runtime.close()
+    assert voice.gain == 1
+
+
+def louder(name: str) -> type[invivo.Trait]:
+    class Louder(invivo.Trait, name=name):
+        targets = (Voice,)
+
+        def layers(self, layers: invivo.Layers) -> None:
+            layers.scale("gain", 2)
+
+    return Louder
+
+
+def test_a_runtime_whose_close_is_refused_has_the_types_that_changed_meanwhile(
+    runtime: invivo.Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = next(iter(sessions.values()))
+    assert isinstance(core, Core)
+    close_owned = core._close_owned
+    removed = louder("t.Removed")
+    defined = []
+
+    def refuse() -> None:
+        def call(function: str, *arguments: Any) -> None:
+            raise invivo.ClosedError(function)
+
+        with monkeypatch.context() as closing:
+            closing.setattr(core.library, "call", call)
+            defined.append(louder("t.Added"))
+            louder("t.Both").remove()
+            removed.remove()
+        raise invivo.BusyError("a view is open")
+
+    monkeypatch.setattr(core, "_close_owned", refuse)
+    with pytest.raises(invivo.BusyError):
+        runtime.close()
+    monkeypatch.setattr(core, "_close_owned", close_owned)
+    tell(runtime, "traits: { synth.lead: [t.Added: {}] }")
+    assert lead(runtime).gain == 2
+    for name in ("t.Both", "t.Removed"):
+        with pytest.raises(invivo.NotFoundError):
+            runtime.remove_trait(name)
+    defined[0].remove()
+    assert lead(runtime).gain == 1
+
+
+def test_a_class_that_is_defined_when_a_close_was_refused_is_a_type(runtime: invivo.Runtime) -> None:
+    """The other thread notes only now that the runtime was closing."""
+    core = next(iter(sessions.values()))
+    assert isinstance(core, Core)
+    with runtime.view(), pytest.raises(invivo.BusyError):
+        runtime.close()
+    added = louder("t.Added")
+    added.remove()
+    traits._declared["t.Added"] = trait_type_of(added)
+    core.miss("t.Added", functools.partial(traits._catch_up, core, "t.Added"))
+    tell(runtime, "traits: { synth.lead: [t.Added: {}] }")
+    assert lead(runtime).gain == 2
+    added.remove()
 
 
 def test_a_class_is_defined_while_other_threads_close_runtimes() -> None:

@@ -36,7 +36,7 @@ def needs_reader(annotation: Any) -> bool:
     if annotation in _SETS or annotation in (tuple, frozenset) or origin in (*_SETS, tuple, frozenset, Literal):
         return True
     cls = origin if isinstance(origin, type) else annotation
-    if not isinstance(cls, type) or typing.is_typeddict(cls):
+    if not isinstance(cls, type):
         return False
     others: tuple[Any, ...] = (type, collections.abc.Callable)
     if cls in others or cls.__module__ == "typing":

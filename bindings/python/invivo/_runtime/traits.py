@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 from .. import _generated as c
 from .._declarations.words import here
-from .._native import strings
+from .._native import strings, uncaught
 from .._native.session import sessions
 from .._services.traits import TRAIT, TraitType, describe_trait, trait_type_of
 from .._state.core import Core
-from ..errors import ClosedError, HandleError, NotFoundError, WouldWaitError
+from ..errors import ClosedError, Error, HandleError, NotFoundError, WouldWaitError
 
 _declared: dict[str, TraitType] = {}  # by name: those of the program, for each runtime
 
@@ -62,8 +62,9 @@ class Trait:
     variables do not count as uses of the target. If it returns
     None, the runtime restores each annotated attribute that it has assigned, and the properties that it has set of an
     object of another language. Changes inside a list and other attributes stay.
-    While a trait with a reversal is applied, `vars` of the object also has the reversal, under a name that begins with
-    ``__invivo_reversal_``. A copy of the object has an empty one there, also by `copy.deepcopy` and `pickle`.
+    While a trait with a reversal is applied, `vars` of the object is an instance of a subclass of dict, which keeps the
+    reversal outside of its items. Copies of the object do not have it. If objects share their ``__dict__``, the
+    reversal is an item of it, under a name that begins with ``__invivo_reversal_``.
     ``check`` and ``layers`` run on a thread of the library, must not wait, and must not call the runtime. ``apply`` and
     the reversal run during a commit, and cannot wait for reloads. `__init__` is not called.
 
@@ -107,7 +108,7 @@ class Trait:
         if _declared.get(described.name) is described:
             del _declared[described.name]
         for core in _open_cores():
-            with _unless_closing(core), contextlib.suppress(NotFoundError):
+            with _unless_closing(core, described.name), contextlib.suppress(NotFoundError):
                 _reload(core, functools.partial(_remove, core, described.name))
 
 
@@ -135,23 +136,50 @@ def collected_traits() -> Iterator[list[TraitType]]:
 
 def _open_cores() -> list[Core]:
     found = [each for each in list(sessions.values()) if isinstance(each, Core)]
-    return [each for each in found if not each.closed and not each.is_parents]
+    found = [each for each in found if not each.closed and not each.is_parents]
+    for core in found:
+        core.catch_up()
+    return found
 
 
 @contextlib.contextmanager
-def _unless_closing(core: Core) -> Iterator[None]:
-    """Ignores the errors of a runtime that another thread is closing, or has closed."""
+def _unless_closing(core: Core, name: str) -> Iterator[None]:
+    """Ignores the errors of a runtime that another thread is closing, or has closed.
+
+    If the close is refused, the runtime gets the present type of the name afterwards.
+    """
     try:
         yield
-    except ClosedError:
-        pass
-    except HandleError:
-        # The runtime has closed the change set.
-        try:
-            core.library.call("runtime_generation", core.handle, ctypes.byref(ctypes.c_uint64()))
-        except (ClosedError, HandleError):
-            return
-        raise
+    except (ClosedError, HandleError) as problem:
+        if not _is_closing(core, problem):
+            raise
+        core.miss(name, functools.partial(_catch_up, core, name))
+
+
+def _is_closing(core: Core, problem: ClosedError | HandleError) -> bool:
+    if isinstance(problem, ClosedError):
+        return True
+    try:  # the runtime may have closed the change set
+        core.library.call("runtime_generation", core.handle, ctypes.byref(ctypes.c_uint64()))
+    except (ClosedError, HandleError):
+        return True
+    return False
+
+
+def _catch_up(core: Core, name: str) -> bool:
+    """Adds or removes a type that changed while the runtime was closing. False: it is still closing."""
+    described = _declared.get(name)
+    try:
+        if described is not None:
+            _add(core, [described])
+        else:
+            with contextlib.suppress(NotFoundError):
+                _reload(core, functools.partial(_remove, core, name))
+    except Error as problem:
+        if isinstance(problem, (ClosedError, HandleError)) and _is_closing(core, problem):
+            return False
+        uncaught.report(core, problem, None)  # nobody waits for the type
+    return True
 
 
 def _declare(described: TraitType) -> None:
@@ -159,7 +187,7 @@ def _declare(described: TraitType) -> None:
     _declared[described.name] = described
     try:
         for core in _open_cores():
-            with _unless_closing(core):
+            with _unless_closing(core, described.name):
                 _add(core, [described])
     except BaseException:
         if _declared.get(described.name) is described:

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from .._classes.callables import signature_of
+from .._classes.callables import place_of, signature_of
 from .._classes.classes import Property
 from .._native import callbacks, signals
 from .._objects.entries import Entry
 from .._objects.objects import Objects
 from .._values.fields import dataclass
-from ..errors import ArgumentError, WrongTypeError
+from ..errors import ArgumentError, ArityError, WrongTypeError
+from . import possessions
 
 Reversal: TypeAlias = Callable[[Any], Any]  # a function of the target
 
@@ -40,7 +41,7 @@ def reversal_of(name: str, answers: list[Any]) -> Reversal | Alone | Suspended |
             )
         if not callable(answer):
             raise WrongTypeError(f"{name}.apply returns its reversal, a function, or None, not {answer!r}")
-        return _with_target(answer)
+        return _with_target(answer, name)
     if len(answers) == 1:
         raise ArgumentError(f"{name}.apply did not yield: the code after 'yield' is its reversal")
     return Suspended(name, answer)
@@ -72,15 +73,26 @@ class Alone:
     function: Callable[[], Any]
 
 
-def _with_target(function: Callable[..., Any]) -> Reversal | Alone:
+def _with_target(function: Callable[..., Any], name: str) -> Reversal | Alone:
     """Returns the function if it needs the target."""
     signature = signature_of(function)
+    if signature is None or _takes(signature):
+        return Alone(function)
+    if not _takes(signature, None):
+        raise ArityError(
+            f"{name}.apply returned a reversal with the parameters {signature}; expected one parameter, the target, or "
+            "none",
+            **place_of(function),
+        )
+    return function
+
+
+def _takes(signature: inspect.Signature, *arguments: Any) -> bool:
     try:
-        if signature is not None:
-            signature.bind()
+        signature.bind(*arguments)
     except TypeError:
-        return function
-    return Alone(function)
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -101,6 +113,7 @@ class Attributes:
     def __init__(self, core: Objects, entry: Entry | None) -> None:
         self._core, self._entry = core, entry
         self._held: list[_Held] = []
+        self._changed: list[_Held] | None = None
         thing = None if entry is None else entry.target()
         if entry is not None and thing is not None:
             core.tunings.changing(entry.number)
@@ -113,25 +126,45 @@ class Attributes:
         except AttributeError:
             return _Held(described, _MISSING, False)
 
-    def changed(self) -> list[_Held]:
-        """Returns the former state of the attributes that have another value now."""
+    def _find_changed(self) -> list[_Held]:
+        """Returns the former state of the attributes that have another value now, or that cannot be read."""
         thing = None if self._entry is None else self._entry.target()
-        return [each for each in self._held if not each.is_same(self._hold(each.described, thing))]
+        return [each for each in self._held if not self._is_as(each, thing)]
 
-    def put_back(self, changed: list[_Held]) -> None:
-        """Sets attributes to their former values, the last one first. Those that refuse it stay in the list."""
+    def _is_as(self, held: _Held, thing: Any) -> bool:
+        try:
+            return held.is_same(self._hold(held.described, thing))
+        except Exception as problem:
+            signals.pass_on(problem)
+            return False
+
+    def reversal(self) -> Reversal | None:
+        """Returns a reversal that sets the changed attributes to their former values; None: there are no attributes."""
+        return (lambda _: self._put_all_back()) if self._held else None
+
+    def note_changed(self) -> bool:
+        """Notes which attributes have another value now. Only these are put back. Returns whether there are any."""
+        self._changed = self._find_changed()
+        return bool(self._changed)
+
+    def _put_all_back(self) -> None:
+        """Sets attributes to their former values, the last one first. Those that refuse it are tried again by the next
+        call.
+        """
         if self._entry is None:
             return
+        if self._changed is None:
+            self._changed = self._find_changed()
         thing = self._entry.target()
         first: Exception | None = None
-        for each in reversed(list(changed)):
+        for each in reversed(list(self._changed)):
             try:
                 self._put_back(thing, each)
             except Exception as problem:
                 signals.pass_on(problem)
                 first = first or problem
             else:
-                changed[:] = [other for other in changed if other is not each]
+                self._changed = [other for other in self._changed if other is not each]
         self._core.tunings.put_back(self._entry.number)
         if first is not None:
             raise first
@@ -167,8 +200,10 @@ class Applied:
 
     def hold(self, reverse: Reversal | Alone | Suspended) -> None:
         """Keeps the reversal. It may be repeated."""
-        thing = None if self.entry is None else self.entry.target()
-        if hasattr(thing, "__dict__"):
+        thing = self._target()
+        if thing is not None and possessions.keep(thing, self.number, reverse):
+            pass
+        elif hasattr(thing, "__dict__"):  # which other objects share
             thing.__dict__[self._name] = _Own(reverse)
         else:
             self._reverse = reverse
@@ -186,17 +221,19 @@ class Applied:
         if self.entry is not None:
             self.core.tunings.changing(self.entry.number)
 
-    def _attributes(self) -> dict[str, Any]:
-        """Returns the attributes of the object, or another dict if it has none."""
-        return getattr(None if self.entry is None else self.entry.target(), "__dict__", {})
+    def _target(self) -> Any:
+        return None if self.entry is None else self.entry.target()
 
     def reverse(self) -> Reversal | Alone | Suspended | None:
-        own = self._attributes().get(self._name)
-        return self._reverse or (None if own is None else own.reverse)
+        thing = self._target()
+        own = getattr(thing, "__dict__", {}).get(self._name)
+        return self._reverse or (possessions.kept(thing, self.number) if own is None else own.reverse)
 
     def destroyed(self) -> None:
         """The library is done with it."""
-        own = self._attributes().pop(self._name, None)
+        thing = self._target()
+        possessions.drop(thing, self.number)
+        own = getattr(thing, "__dict__", {}).pop(self._name, None)
         if own is not None:
             own.reverse = None  # a shallow copy of the object shares it
         if self.entry is not None and self.references in self.entry.applied:

@@ -24,7 +24,7 @@ from .._values import conversion
 from .._values.fields import dataclass
 from .._values.members import nearest
 from ..errors import ArgumentError, Error, Refused, WrongTypeError, within
-from .reversals import ENDED, Alone, Applied, Attributes, Suspended, reversal_of
+from .reversals import ENDED, Alone, Applied, Attributes, Reversal, Suspended, reversal_of
 from .rules import check_answer
 
 TRAIT = "__invivo_trait__"
@@ -93,6 +93,7 @@ class TraitType:
     fields: tuple[Property, ...]
     required: frozenset[str]
     repeats: bool
+    place: tuple[str, int]  # where it is defined
 
     def give(self, core: Objects, changes: c.invivo_changes) -> None:
         """Adds it to a change set of the library."""
@@ -119,8 +120,10 @@ class TraitType:
         options.user_data = number = callbacks.enroll(item)
         try:
             library.call("changes_add_trait", changes, ctypes.byref(options))
-        except BaseException:
+        except BaseException as problem:
             callbacks.dismiss(number)
+            if isinstance(problem, Error) and not problem.file:
+                problem.file, problem.line = self.place
             raise
 
 
@@ -161,6 +164,11 @@ def describe_trait(cls: type, name: str, place: tuple[str, int], repeats: bool =
     for each in found.properties:
         if isinstance(getattr(cls, each.name, None), property) or each.name == "targets":
             continue
+        if isinstance(getattr(cls, each.name, None), dataclasses.Field):
+            raise fail(
+                f"has the default field(...) for {each.name!r}, and no dataclass sets it: give the value, such as []; "
+                "each application has a copy of it"
+            )
         annotation = hints.get(each.name, Any)
         if annotation is Final or get_origin(annotation) is Final:
             continue  # a constant of the class
@@ -183,6 +191,7 @@ def describe_trait(cls: type, name: str, place: tuple[str, int], repeats: bool =
         fields=tuple(fields),
         required=frozenset(each.name for each in fields if getattr(cls, each.name, ...) is ...),
         repeats=repeats,
+        place=place,
     )
 
 
@@ -290,21 +299,30 @@ def _apply(
 ) -> None:
     core = item.core
     entry = core.entry_at(target.bits)
+    thing = _thing(core, entry, target.bits)
+    _take_back(reversal, thing)
     trait = item.trait(values, count)
     attributes, applied = Attributes(core, entry), Applied(core, entry)
+    # Stored before anything changes: after a failure the library calls it at once, and by later commits until each
+    # attribute has taken its value.
+    _store(reversal, applied, attributes.reversal(), repeats=True)
     answers: list[Any] = []
     for left in reversed(range(signals.TRIES)):
         try:
             if not _is_applied(answers):
                 with core.entered():
-                    signals.run(answers, trait.apply, _thing(core, entry, target.bits))
+                    signals.run(answers, trait.apply, thing)
                     if inspect.isgenerator(answers[0]):
                         answers.extend(map(next, (answers[0],)))
-            _register(done, applied, item.described, answers, attributes, reversal)
+            reverse = reversal_of(item.described.name, answers)
+            if reverse is not None:
+                _store(reversal, applied, reverse, item.described.repeats and not isinstance(reverse, Suspended))
+            elif not attributes.note_changed():
+                _take_back(reversal, thing)  # the library puts back what was set through it
+            done.append(None)
             return
         except BaseException as problem:
             if not left or not _is_applied(answers) or not signals.note(problem):
-                attributes.put_back(attributes.changed())
                 raise
 
 
@@ -313,26 +331,30 @@ def _is_applied(answers: list[Any]) -> bool:
     return len(answers) > inspect.isgenerator(answers[0]) if answers else False
 
 
-def _register(
-    done: list[Any], applied: Applied, described: TraitType, answers: list[Any], attributes: Attributes, reversal: Any
-) -> None:
-    """Gives the library the reversal of an application. It may be repeated."""
-    reverse = reversal_of(described.name, answers)
+def _store(given: Any, applied: Applied, reverse: Reversal | Alone | Suspended | None, repeats: bool) -> None:
+    """Stores a reversal, or another one of the same application. It may be repeated."""
     if reverse is None:
-        changed = attributes.changed()
-        if not changed:
-            done.append(None)
-            return  # the library puts back what was set through it
-        reverse = lambda _: attributes.put_back(changed)  # noqa: E731
-    # An attribute may refuse its value for a while.
-    repeats = described.repeats and not isinstance(reverse, Suspended)
-    if (repeats or answers[0] is None) and reversal[0].struct_size >= ctypes.sizeof(c.invivo_reversal):
-        reversal[0].flags = c.INVIVO_REVERSAL_REPEATS
+        return
+    reversal, library = given[0], applied.core.library
+    reversal.data, reversal.destroy = applied.number, callbacks.destroy.of(library)
+    callbacks.enroll(applied, applied.number)
     applied.hold(reverse)
-    given, library = reversal[0], applied.core.library
-    given.data = callbacks.enroll(applied, applied.number)
-    given.destroy, given.revert = callbacks.destroy.of(library), _revert.of(library)
-    done.append(None)
+    reversal.flags = c.INVIVO_REVERSAL_REPEATS if repeats else 0
+    reversal.revert = _revert.of(library)
+
+
+def _take_back(given: Any, thing: Any) -> None:
+    """Calls the stored reversal, and forgets it. An exception of a signal handler may have ended the callback that has
+    stored it: the library then repeats the callback.
+    """
+    applied = callbacks.item_of(given[0].data)
+    if applied is not None:
+        reverse = applied.reverse()
+        if reverse is not None:
+            reverse(thing)
+        applied.destroyed()
+        callbacks.dismiss(applied.number)
+    given[0] = c.invivo_reversal(struct_size=given[0].struct_size)
 
 
 @callbacks.returns_status(c.invivo_callbacks, "revert", user_data=2, completes=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from .. import _generated as c
@@ -33,6 +33,8 @@ class Core(Objects):
         self.processors: dict[str, Processor] = {}  # those of Python, by name
         self.subscriptions: dict[Hashable, list[Any]] = {}  # by what they observe and their owner
         self.subscribing = threading.RLock()  # guards them
+        self._is_closing = False
+        self._missed: dict[str, Callable[[], bool]] = {}  # changes that a close under way has refused, by name
 
     def purge(self) -> None:
         """Drops resolved objects, and build plans that are outdated."""
@@ -65,12 +67,14 @@ class Core(Objects):
         if self.closed or self.is_parents:
             return
         stopped: BaseException | None = None
+        self._is_closing = True
         if self.is_owned:
             try:
                 self._close_owned()
             except BaseException as problem:
-                is_closed = isinstance(problem, Error) and problem.code == c.INVIVO_E_STOP
-                if not is_closed and not signals.took_effect(problem):
+                if _is_refusal(problem):
+                    self._is_closing = False
+                    self.catch_up()
                     raise
                 stopped = problem
         else:
@@ -91,6 +95,22 @@ class Core(Objects):
         if stopped is not None:
             raise stopped
 
+    def miss(self, name: str, change: Callable[[], bool]) -> None:
+        """Keeps a change that the runtime refuses because it is closing. It is made if the close is refused.
+
+        ``name``: the change replaces an earlier one of this name. It returns whether it was made.
+        """
+        self._missed[name] = change
+        if not self._is_closing:
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Makes the changes that the runtime has refused because it was closing."""
+        for name in list(self._missed):
+            change = self._missed.pop(name, None)
+            if change is not None and not change():
+                self._missed.setdefault(name, change)
+
     def _close_owned(self) -> None:
         self.plans.end()
         try:
@@ -109,7 +129,18 @@ class Core(Objects):
             self.give_back(self.attached)
             try:
                 self.library.call("runtime_close_deferred", self.handle)
-            finally:
-                self.give_back()
+            except BaseException as refusal:
+                if _is_refusal(refusal):
+                    self.plans.over = False
+                else:
+                    self.give_back()
+                raise
+            self.give_back()
         else:
             self.give_back()  # callables, for which the library does not wait
+
+
+def _is_refusal(problem: BaseException) -> bool:
+    """Whether an error of a close leaves the runtime open."""
+    has_closed = isinstance(problem, Error) and problem.code == c.INVIVO_E_STOP
+    return not has_closed and not signals.took_effect(problem)
