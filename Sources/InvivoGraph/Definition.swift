@@ -295,8 +295,24 @@ public final class Definition: Sendable {
             body.onChange = body.onChange ?? former.onChange
             body.onChangeReason = body.onChangeReason ?? former.onChangeReason
             body.specKey = body.specKey ?? former.specKey
-            body.base = former.base.merging(body.base) { _, own in own }
+            body.base = inheritedBase(of: former, for: body.type).merging(body.base) { _, own in own }
         }
+    }
+}
+
+extension Definition {
+    /// The base values of a parent, by the properties of a type. Another type has the property at another index, or does not have it.
+    private func inheritedBase(of parent: Body, for type: ObjectType?) -> [Int: Value] {
+        guard !parent.base.isEmpty, let type, let former = parent.type, type !== former else { return parent.base }
+        var base: [Int: Value] = [:]
+        for (index, value) in parent.base {
+            let name = former.description.properties[index].name
+            guard let found = try? type.description.property(named: name).property, !found.isReadOnly,
+                let value = try? found.check(value)
+            else { continue }
+            base[type.description.index(of: found)] = value
+        }
+        return base
     }
 }
 

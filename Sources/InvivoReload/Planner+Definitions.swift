@@ -25,17 +25,38 @@ extension Planner {
             rebased = try planDescribed(&definitions, staged.set, &failures)
         }
         rebased.subtract(planWiring(&definitions, documents))
-        addChildren(of: definitions.changed.keys.filter { !rebased.contains($0) }.sorted(), &definitions)
+        addHeirs(to: &rebased, &definitions)
+        addChildren(of: definitions.changed.keys.filter { !rebased.contains($0) }.sorted(), &definitions, &rebased)
         return rebased
     }
 
-    /// Children of a changed definition change with it.
-    func addChildren(of ids: [UInt32], _ definitions: inout DefinitionPlan) {
-        var queue = ids
+    /// Children inherit the base values that change. Objects of shared types are not changed in place: their keys are rebuilt.
+    private func addHeirs(to rebased: inout Set<UInt32>, _ definitions: inout DefinitionPlan) {
+        var queue = rebased.sorted()
         while let id = queue.popLast() {
-            for child in before.links.children[id] where definitions.changed[child] == nil {
+            for child in before.links.children[id].sorted() where definitions.changed[child] == nil {
                 guard let definition = before.definitions[child] else { continue }
                 definitions.changed[child] = .some(definition)
+                guard let type = next(child, definitions).flatMap({ flat($0, definitions).type }),
+                    !type.description.isShared
+                else { continue }
+                rebased.insert(child)
+                queue.append(child)
+            }
+        }
+    }
+
+    /// Children of a changed definition change with it, also those of which otherwise only base values change.
+    func addChildren(of ids: [UInt32], _ definitions: inout DefinitionPlan, _ rebased: inout Set<UInt32>) {
+        var queue = ids
+        while let id = queue.popLast() {
+            for child in before.links.children[id] {
+                if definitions.changed[child] == nil {
+                    guard let definition = before.definitions[child] else { continue }
+                    definitions.changed[child] = .some(definition)
+                } else if rebased.remove(child) == nil {
+                    continue
+                }
                 queue.append(child)
             }
         }
@@ -81,9 +102,11 @@ extension Planner {
         removeInlines(&definitions, except: assembled.same)
         var rebased: Set<UInt32> = []
         for (id, name, value) in set.keys.bases {
-            if let decided = decided(id, definitions), decided.alias != nil || decided.body.choice != nil { continue }
-            guard let definition = definitions.changed[id] ?? before.definitions[id],
-                let type = flatNext(id, definitions)?.type
+            let described = definitions.changed[id] ?? before.definitions[id]
+            // The decisions of documents are not known yet (checkBases).
+            if let described, described.alias != nil || described.body.choice != nil { continue }
+            // An override may have another type.
+            guard let definition = described, let type = flat(definition, definitions).type
             else {
                 failures.append(unknownKey(names.name(id)))
                 continue

@@ -55,8 +55,8 @@ static const char *name_of(int index) {
 
 static void show_value(observation *self, const invivo_value *value);
 static void show_slot(observation *self, const char *name, const slot *slot);
-/* An object without a scope instance has the traits of its creation, and a shared object may hold it for long. */
-static bool has_traits_of_its_creation(const observation *self) { return with(WITH_TRAITS) && self->is_held; }
+/* An object without a scope instance has the traits and base values of its creation, and a shared object may hold it for long. */
+static bool has_traits_of_its_creation(const observation *self) { return (with(WITH_TRAITS) || has_set_bases) && self->is_held; }
 static void show_object(observation *self, invivo_object object);
 /* A child has a graph of its own. */
 static void show_child(observation *self, const slot *child) {

@@ -67,6 +67,8 @@ typedef struct world {
     int order[KEYS], counter;
     struct { const spec *spec; int number; } overrides[KEYS][MOST_OVERRIDES];
     int override_count[KEYS];
+    int bases[KEYS]; /* the base value of the property `level`; -1 = none */
+    bool sets_base[KEYS]; /* the last change set sets it */
     document documents[DOCUMENTS];
     int operator_says[PATHS]; /* -1 = no entry, -2 = null */
     processor processors[PROCESSORS];
@@ -88,7 +90,7 @@ enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE 
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
        WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, WITH_ROLLBACKS = 524288,
        WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, WITH_OWNERS = 1 << 22, WITH_WIRING = 1 << 23, WITH_SETTINGS = 1 << 24,
-       FEATURES = 25 };
+       WITH_BASES = 1 << 25, FEATURES = 26 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
@@ -110,6 +112,7 @@ static const char *child_of(const char *key) {
 }
 
 static world now; /* of the live runtime */
+static bool has_set_bases; /* the sequence has set a base value */
 /* The worlds of the last generations. */
 enum { KEPT_WORLDS = 64 };
 static struct { uint64_t generation; world world; bool is_there; } kept_worlds[KEPT_WORLDS];
