@@ -317,10 +317,15 @@ static void add_processor(const twin *twin, invivo_changes changes, int number, 
 
 /* ---- a new runtime ------------------------------------------------------------------------------------- */
 
-/* The base values of keys with or without overrides. A key that a document makes an alias keeps an earlier one, which has no effect. */
-static void add_bases(invivo_changes changes, const world *world, bool are_covered) {
+/* Whether a key or a parent, from which it may inherit its type, has an override. */
+static bool is_below_override(const world *world, int key) {
+    for (; key >= 0 && world->defined[key] && world->defined[key]->kind != ALIAS; key = parent_of(world, key, world->defined[key])) if (is_covered(world, key)) return true;
+    return key >= 0 && is_covered(world, key);
+}
+/* The base values of keys that are below overrides or not. A key that a document makes an alias keeps an earlier one, which has no effect. */
+static void add_bases(invivo_changes changes, const world *world, bool are_below) {
     for (int key = 0; key < KEYS; key++) {
-        if (world->bases[key] < 0 || is_covered(world, key) != are_covered) continue;
+        if (world->bases[key] < 0 || is_below_override(world, key) != are_below) continue;
         if (decides(world, key, DECIDES_ALIAS) && !world->sets_base[key]) continue;
         invivo_value value = invivo_int64(world->bases[key]);
         MUST(invivo_changes_set(changes, key_names[key], "level", &value, E));

@@ -277,13 +277,12 @@ static int some_reader(const world *world, int *path) {
  * that the key has anyway, or says that the key is as described. */
 static void decide_beside_a_value(const world *former, document *document, int number) {
     int path = 0, key = some_reader(former, &path);
-    if (key < 0 || document->wired[0].key == key) return;
+    for (int i = 0; i < BESIDE; i++) if (document->wired[i].key == key) return;
+    if (key < 0) return;
     if (decision_of(former, key) && !decides(former, key, DECIDES_AS_DESCRIBED) && !decides(former, key, DECIDES_SCOPE)) return;
     document->values[path] = (former->documents[number].values[path] + 1) % 3;
     trace("  %s and a decision about %s\n", paths[path], key_names[key]);
-    decision *made = &document->wired[1];
-    bool has_one = decision_of(former, key) != NULL;
-    *made = (decision){.what = has_one && chance(50) ? DECIDES_NOTHING : DECIDES_SCOPE, .key = key, .value = scope_of(former, key)};
+    document->wired[BESIDE] = (decision){.what = chance(80) ? DECIDES_SCOPE : DECIDES_AS_DESCRIBED, .key = key, .value = scope_of(former, key)};
 }
 static void edit_document(world *next, invivo_changes changes, int number) {
     document *document = &next->documents[number];
@@ -296,8 +295,9 @@ static void edit_document(world *next, invivo_changes changes, int number) {
         for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
         for (int i = 0; i < SECTION; i++) document->section[i] = with(WITH_SETTINGS) && chance(50) ? below(7) : -1;
         for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(next->versions[0] && next->versions[1] ? 11 : 7);
-        for (int i = 0; i < WIRED; i++) document->wired[i] = random_decision(next, i ? document->wired[0].key : -1);
-        if (with(WITH_WIRING) && chance(25)) decide_beside_a_value(&now, document, number);
+        for (int i = 0; i < BESIDE; i++) document->wired[i] = random_decision(next, i ? document->wired[0].key : -1);
+        document->wired[BESIDE].what = DECIDES_NOTHING;
+        if (with(WITH_WIRING) && chance(60)) decide_beside_a_value(&now, document, number);
         document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
     }
     trace("  document%d %s\n", number, document->is_there ? document_text(document, NULL) : "is taken away");
@@ -471,6 +471,19 @@ static void first_definitions(void) {
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, is_armed);
 }
+/* A simple definition that reads the configuration, usually with an object from the beginning. */
+static void define_reader(world *next, invivo_changes changes) {
+    spec *made = NEW(spec);
+    made->key = AFTER_MEMBERS + below(KEYS - AFTER_MEMBERS), made->parent = -1, made->kind = MAKES;
+    made->type = chance(50) ? SAW : DRILL, made->scope = chance(70) ? INVIVO_SCOPE_SINGLETON : INVIVO_SCOPE_LAZY_SINGLETON;
+    made->level = config_source();
+    if (next->defined[made->key]) return;
+    next->order[made->key] = ++next->counter;
+    define_key(next, made->key, made);
+    print_spec("define", made);
+    invivo_definition definition = describe(&live, made);
+    MUST(invivo_changes_define(changes, &definition, NULL, E));
+}
 /* A change set of its own, because random definitions are often refused. */
 static void first_document(void) {
     world next = now;
@@ -479,6 +492,7 @@ static void first_document(void) {
     trace("continue with\n");
     if (!MUST(invivo_changes_open(live.runtime, &changes, E))) return;
     if (with(WITH_CONFIG)) edit_document(&next, changes, 0);
+    if (with(WITH_CONFIG) && with(WITH_WIRING) && chance(70)) define_reader(&next, changes);
     for (int i = 0; i < BINDINGS && with(WITH_SETTINGS); i++) if (chance(60)) edit_binding(&next, changes, i);
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, false);

@@ -12,7 +12,8 @@
  * are cycles of shared objects. Providers, lazies and weak references lead anywhere. The parent of a definition is an
  * earlier key too, so that inherited references follow the same rules. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
-       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, TRAIT_TYPES = 2, WIRED = 2, PLACES = 6,
+       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, TRAIT_TYPES = 2, PLACES = 6,
+       WIRED = 3, BESIDE = WIRED - 1, /* the last decision of a document is one without effect */
        ARGUMENTS = 3, /* runtime arguments are the numbers from 1 */
        BINDINGS = 2, SECTION = 3 };
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
@@ -205,6 +206,11 @@ static source *reference(const world *world, int of, int limit) {
     if (takes_argument(world, key) && chance(60)) made->number = 1 + below(ARGUMENTS);
     return made;
 }
+static source *config_source(void) {
+    source *made = NEW(source);
+    made->how = CONFIG, made->path = below(2), made->number = 1 + below(3);
+    return made;
+}
 static source *number_source(void) {
     source *made = NEW(source);
     if (with(WITH_CONFIG) && chance(40)) {
@@ -327,6 +333,7 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     if (chance(25)) made->right = object_source(world, key, limit);
     if (chance(30)) made->any = made->takes_argument && chance(50) ? argument_source() : any_source(world, key, limit);
     if (chance(30)) made->level = number_source();
+    if (is_once && !is_tool(key) && !kinds[type].is_shared && with(WITH_CONFIG) && with(WITH_WIRING) && chance(50)) made->level = config_source();
     if (chance(15)) made->accepts = any_source(world, key, key);
     bool is_known = scope != INVIVO_SCOPE_PROTOTYPE && scope != INVIVO_SCOPE_GRAPH;
     if (with(WITH_OWNERS) && (is_known || made->flags & INVIVO_DEFINITION_TRACKED || chance(2))) {
