@@ -295,17 +295,17 @@ public final class Definition: Sendable {
             body.onChange = body.onChange ?? former.onChange
             body.onChangeReason = body.onChangeReason ?? former.onChangeReason
             body.specKey = body.specKey ?? former.specKey
-            body.base = inheritedBase(of: former, for: body.type).merging(body.base) { _, own in own }
+            body.base = Self.base(former.base, of: former.type, for: body.type).merging(body.base) { _, own in own }
         }
     }
 }
 
 extension Definition {
-    /// The base values of a parent, by the properties of a type. Another type has the property at another index, or does not have it.
-    private func inheritedBase(of parent: Body, for type: ObjectType?) -> [Int: Value] {
-        guard !parent.base.isEmpty, let type, let former = parent.type, type !== former else { return parent.base }
+    /// Base values of one type as those of another, which has the properties at other indices, or does not have them.
+    public static func base(_ values: [Int: Value], of former: ObjectType?, for type: ObjectType?) -> [Int: Value] {
+        guard !values.isEmpty, let type, let former, type !== former else { return values }
         var base: [Int: Value] = [:]
-        for (index, value) in parent.base {
+        for (index, value) in values {
             let name = former.description.properties[index].name
             guard let found = try? type.description.property(named: name).property, !found.isReadOnly,
                 let value = try? found.check(value)

@@ -54,6 +54,10 @@ extension Planner {
                 if definitions.changed[child] == nil {
                     guard let definition = before.definitions[child] else { continue }
                     definitions.changed[child] = .some(definition)
+                    let base = base(of: definition, for: flat(definition, definitions).type)
+                    if !definition.base.isEmpty, !definition.with({ $0.base = base }).hasSameBase(as: definition) {
+                        setBase(base, of: definition, &definitions)
+                    }
                 } else if rebased.remove(child) == nil {
                     continue
                 }
@@ -117,13 +121,10 @@ extension Planner {
                     throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only")
                 }
                 try type.description.checkTunable(found.property)
-                var base = definition.base
+                var base = definitions.changed[id] == nil ? base(of: definition, for: type) : definition.base
                 base[type.description.index(of: found.property)] = try found.property.check(value)
                 if definitions.changed[id] == nil || rebased.contains(id) { rebased.insert(id) }
-                if let original = definitions.originals[id] ?? before.originals[id] {
-                    definitions.originals[id] = .some(original.with { $0.base = base })
-                }
-                definitions.changed[id] = .some(definition.with { $0.base = base })
+                setBase(base, of: definition, &definitions)
             } catch {
                 var failure = error
                 failure.path = "\(definition.key).\(name)"
@@ -148,6 +149,21 @@ extension Planner {
             rebased.remove(id)
         }
         return rebased
+    }
+
+    private func setBase(_ base: [Int: Value], of definition: Definition, _ definitions: inout DefinitionPlan) {
+        let id = definition.id
+        if let original = definitions.originals[id] ?? before.originals[id] {
+            definitions.originals[id] = .some(original.with { $0.base = base })
+        }
+        definitions.changed[id] = .some(definition.with { $0.base = base })
+    }
+
+    /// Returns the base values of a live definition for a type, which differs from the former one if it is inherited.
+    private func base(of definition: Definition, for type: ObjectType?) -> [Int: Value] {
+        guard !definition.base.isEmpty, definition.type == nil else { return definition.base }
+        let former = flat(definition, DefinitionPlan(lastNumber: before.lastNumber)).type
+        return Definition.base(definition.base, of: former, for: type)
     }
 
     /// Refuses base values for aliases and choices. All decisions of documents are known; former errors about these values did not know them.

@@ -77,6 +77,30 @@ static void children_inherit_a_base_value(void) {
     end();
 }
 
+/* The properties of the new type are found by their names. */
+static void a_base_value_follows_an_inherited_type(void) {
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Bare", .size = sizeof(thing), .alignment = _Alignof(thing),
+                                   .concurrency = INVIVO_CONFINED, .init = thing_init, .deinit = thing_deinit};
+    static const char *const types[] = {"Other", "Thing", "Bare"};
+    invivo_type type;
+    for (int i = 0; i < 2; i++) {
+        begin();
+        OK(invivo_type_register(runtime, &options, &type, E));
+        define("a.one", "Thing", NULL), define("a.child", NULL, "a.one"), define("a.grandchild", NULL, "a.child");
+        set_alone("a.grandchild", 5);
+        CHECK_EQUAL(number_of("a.grandchild"), 5);
+        for (int j = 0; j < 3; j++) {
+            invivo_changes changes = open_set();
+            add(changes, "a.one", types[j], NULL);
+            if (i && j < 2) set(changes, "a.grandchild", 6 + j);
+            OK(invivo_changes_commit(changes, E));
+            CHECK_EQUAL(number_of("a.grandchild"), j == 2 ? 0 : i ? 6 + j : 5);
+            CHECK(!thing_of(thing_shared(runtime, "a.grandchild"))->left.bits);
+        }
+        end();
+    }
+}
+
 /* ---- beside other changes ------------------------------------------------------------------------------ */
 
 static void a_set_defines_a_key_and_its_base_value(void) {
@@ -222,6 +246,7 @@ int main(void) {
     check_begin();
     check_directory();
     RUN_TEST(children_inherit_a_base_value);
+    RUN_TEST(a_base_value_follows_an_inherited_type);
     RUN_TEST(a_set_defines_a_key_and_its_base_value);
     RUN_TEST(a_base_value_below_an_override_is_that_of_the_definition);
     RUN_TEST(a_set_ends_a_decision_and_sets_a_base_value);
