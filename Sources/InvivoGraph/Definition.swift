@@ -295,8 +295,24 @@ public final class Definition: Sendable {
             body.onChange = body.onChange ?? former.onChange
             body.onChangeReason = body.onChangeReason ?? former.onChangeReason
             body.specKey = body.specKey ?? former.specKey
-            body.base = former.base.merging(body.base) { _, own in own }
+            body.base = Self.base(former.base, of: former.type, for: body.type).merging(body.base) { _, own in own }
         }
+    }
+}
+
+extension Definition {
+    /// Base values of one type as those of another, which has the properties at other indices, or does not have them.
+    public static func base(_ values: [Int: Value], of former: ObjectType?, for type: ObjectType?) -> [Int: Value] {
+        guard !values.isEmpty, let type, let former, type !== former else { return values }
+        var base: [Int: Value] = [:]
+        for (index, value) in values {
+            let name = former.description.properties[index].name
+            guard let found = try? type.description.property(named: name).property, !found.isReadOnly,
+                let value = try? found.check(value)
+            else { continue }
+            base[type.description.index(of: found)] = value
+        }
+        return base
     }
 }
 

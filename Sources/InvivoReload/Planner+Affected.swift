@@ -28,10 +28,11 @@ extension Planner {
             if !rebased.contains(id) { queue.append(id) }
         }
         queue += wiring.config.changedIDs.sorted()
-        var followers = Followers(self, wiring.definitions.changed, unaffected: unaffected)
+        var followers = Followers(self, wiring.definitions.changed, unaffected: unaffected.union(rebased))
         // Keys that are bound to something else now: rebuilt if they received it through the initializer.
-        let rebound = wiring.compiled.recipes.filter { id, _ in
-            wiring.definitions.changed[id] == nil && !wiring.compiled.reconfigured.contains(id)
+        let rebound = wiring.compiled.recipes.filter { id, recipe in
+            (wiring.definitions.changed[id] == nil || rebased.contains(id) && isBoundAnew(recipe))
+                && !wiring.compiled.reconfigured.contains(id)
         }
         for (id, recipe) in rebound.sorted(by: { $0.key < $1.key }) {
             effects.store.touched.insert(id)
@@ -100,7 +101,7 @@ extension Planner {
                 id, wiring, &effects, isDeclared: isDeclared(id), isCold: cold.contains(id),
                 isReset: reset.contains(id))
         }
-        for id in rebased { rebase(id, wiring, &effects) }
+        for id in rebased where !seen.contains(id) { rebase(id, wiring, &effects) }
         // Rebuilt keys have their compiled definition with their slot.
         for (id, recipe) in wiring.compiled.recipes where !seen.contains(id) || wiring.config.changedIDs.contains(id) {
             // An object that is being built keeps its equal definition, so that no commit overtakes it. A definition with values of the
@@ -139,6 +140,15 @@ extension Planner {
             && hasSameKeys(own.references, other.references)
             && own.references.bindings == other.references.bindings
             && recipe.hasSameDecorators(as: former.decorators)
+    }
+
+    /// Whether a definition refers to other keys than before. Of a key of which only base values change, another change is the reason.
+    private func isBoundAnew(_ recipe: Recipe) -> Bool {
+        guard let former = graph.recipe(recipe.id), former.id == recipe.id else { return false }
+        let (own, other) = (recipe.undecorated ?? recipe, former.undecorated ?? former)
+        return recipe.waits != former.waits || !hasSameKeys(own.references, other.references)
+            || own.references.bindings != other.references.bindings
+            || !recipe.hasSameDecorators(as: former.decorators)
     }
 
     /// Whether both refer to the same keys in the same ways. Changes of the configuration reach their readers as always.

@@ -52,7 +52,8 @@ extension Planner {
             overridden.append(id)
         }
         guard !overridden.isEmpty else { return [] }
-        addChildren(of: overridden.sorted(), &below)
+        var rebased: Set<UInt32> = []
+        addChildren(of: overridden.sorted(), &below, &rebased)
         var failures: [Failure] = []
         var editor = GraphEditor(graph)
         _ = try compile(&below, config, processors, &editor, &failures)

@@ -25,17 +25,42 @@ extension Planner {
             rebased = try planDescribed(&definitions, staged.set, &failures)
         }
         rebased.subtract(planWiring(&definitions, documents))
-        addChildren(of: definitions.changed.keys.filter { !rebased.contains($0) }.sorted(), &definitions)
+        addHeirs(to: &rebased, &definitions)
+        addChildren(of: definitions.changed.keys.filter { !rebased.contains($0) }.sorted(), &definitions, &rebased)
         return rebased
     }
 
-    /// Children of a changed definition change with it.
-    func addChildren(of ids: [UInt32], _ definitions: inout DefinitionPlan) {
-        var queue = ids
+    /// Children inherit the base values that change. Objects of shared types are not changed in place: their keys are rebuilt.
+    private func addHeirs(to rebased: inout Set<UInt32>, _ definitions: inout DefinitionPlan) {
+        var queue = rebased.sorted()
         while let id = queue.popLast() {
-            for child in before.links.children[id] where definitions.changed[child] == nil {
+            for child in before.links.children[id].sorted() where definitions.changed[child] == nil {
                 guard let definition = before.definitions[child] else { continue }
                 definitions.changed[child] = .some(definition)
+                guard let type = next(child, definitions).flatMap({ flat($0, definitions).type }),
+                    !type.description.isShared
+                else { continue }
+                rebased.insert(child)
+                queue.append(child)
+            }
+        }
+    }
+
+    /// Children of a changed definition change with it, also those of which otherwise only base values change.
+    func addChildren(of ids: [UInt32], _ definitions: inout DefinitionPlan, _ rebased: inout Set<UInt32>) {
+        var queue = ids
+        while let id = queue.popLast() {
+            for child in before.links.children[id] {
+                if definitions.changed[child] == nil {
+                    guard let definition = before.definitions[child] else { continue }
+                    definitions.changed[child] = .some(definition)
+                    let base = base(of: definition, for: flat(definition, definitions).type)
+                    if !definition.base.isEmpty, !definition.with({ $0.base = base }).hasSameBase(as: definition) {
+                        setBase(base, of: definition, &definitions)
+                    }
+                } else if rebased.remove(child) == nil {
+                    continue
+                }
                 queue.append(child)
             }
         }
@@ -81,9 +106,11 @@ extension Planner {
         removeInlines(&definitions, except: assembled.same)
         var rebased: Set<UInt32> = []
         for (id, name, value) in set.keys.bases {
-            if let decided = decided(id, definitions), decided.alias != nil || decided.body.choice != nil { continue }
-            guard let definition = definitions.changed[id] ?? before.definitions[id],
-                let type = flatNext(id, definitions)?.type
+            let described = definitions.changed[id] ?? before.definitions[id]
+            // The decisions of documents are not known yet (checkBases).
+            if let described, described.alias != nil || described.body.choice != nil { continue }
+            // An override may have another type.
+            guard let definition = described, let type = flat(definition, definitions).type
             else {
                 failures.append(unknownKey(names.name(id)))
                 continue
@@ -94,13 +121,10 @@ extension Planner {
                     throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only")
                 }
                 try type.description.checkTunable(found.property)
-                var base = definition.base
+                var base = definitions.changed[id] == nil ? base(of: definition, for: type) : definition.base
                 base[type.description.index(of: found.property)] = try found.property.check(value)
                 if definitions.changed[id] == nil || rebased.contains(id) { rebased.insert(id) }
-                if let original = definitions.originals[id] ?? before.originals[id] {
-                    definitions.originals[id] = .some(original.with { $0.base = base })
-                }
-                definitions.changed[id] = .some(definition.with { $0.base = base })
+                setBase(base, of: definition, &definitions)
             } catch {
                 var failure = error
                 failure.path = "\(definition.key).\(name)"
@@ -125,6 +149,21 @@ extension Planner {
             rebased.remove(id)
         }
         return rebased
+    }
+
+    private func setBase(_ base: [Int: Value], of definition: Definition, _ definitions: inout DefinitionPlan) {
+        let id = definition.id
+        if let original = definitions.originals[id] ?? before.originals[id] {
+            definitions.originals[id] = .some(original.with { $0.base = base })
+        }
+        definitions.changed[id] = .some(definition.with { $0.base = base })
+    }
+
+    /// Returns the base values of a live definition for a type, which differs from the former one if it is inherited.
+    private func base(of definition: Definition, for type: ObjectType?) -> [Int: Value] {
+        guard !definition.base.isEmpty, definition.type == nil else { return definition.base }
+        let former = flat(definition, DefinitionPlan(lastNumber: before.lastNumber)).type
+        return Definition.base(definition.base, of: former, for: type)
     }
 
     /// Refuses base values for aliases and choices. All decisions of documents are known; former errors about these values did not know them.

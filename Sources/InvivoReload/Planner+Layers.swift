@@ -313,8 +313,9 @@ extension Planner {
                 shared.insert(object)
                 hasLive = true
                 effects.steps.tuned.append((id, object, layers))
-                guard !isRestarted, let definition, let former = before.definitions[id] else { continue }
-                for (index, value) in definition.base where former.base[index]?.isSame(as: value) != true {
+                guard !isRestarted, let definition else { continue }
+                let base = graph.recipe(id)?.definition.base ?? [:]
+                for (index, value) in definition.base where base[index]?.isSame(as: value) != true {
                     guard let property = definition.type?.description.properties[index], !property.takesRestart else {
                         continue
                     }
@@ -427,7 +428,7 @@ extension Planner {
         guard
             let properties = (layers ?? former)?.type.description.properties ?? definition?.type?.description.properties
         else { return [] }
-        let base = before.definitions[id]?.base ?? [:]
+        let base = graph.recipe(id)?.definition.base ?? [:]
         var indices = Set((former?.effective ?? [:]).keys).union((layers?.effective ?? [:]).keys)
         if let definition {
             indices.formUnion(

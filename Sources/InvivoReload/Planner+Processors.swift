@@ -41,9 +41,10 @@ extension Planner {
     // MARK: definitions
 
     /// Lets the processors visit the changed definitions, and those that added or removed processors apply to. Each starts from the
-    /// description.
+    /// description. Keys of which only base values change are visited for an added or removed processor, and are then no longer in
+    /// `rebased`.
     func processDefinitions(
-        _ definitions: inout DefinitionPlan, _ rebased: Set<UInt32>, _ failures: inout [Failure]
+        _ definitions: inout DefinitionPlan, _ rebased: inout Set<UInt32>, _ failures: inout [Failure]
     ) {
         let active = processorsAfter(definitions).filter { $0.process != nil }
         let former = before.processors.filter { $0.process != nil }
@@ -51,13 +52,15 @@ extension Planner {
         let moved =
             active.filter { new in !former.contains { $0 === new } }
             + former.filter { old in !active.contains { $0 === old } }
-        var ids = Set(definitions.changed.keys.filter { !rebased.contains($0) })
+        let based = rebased
+        var ids = Set(definitions.changed.keys.filter { !based.contains($0) })
+        func isVisited(_ id: UInt32) -> Bool { definitions.changed[id] == nil || based.contains(id) }
         if !moved.isEmpty {
             let keys = moved.map(\.key)
             let candidates =
                 keys.contains { $0 == nil }
                 ? Array(before.definitions.values) : keys.compactMap { $0.flatMap { before.definitions[$0.id] } }
-            for definition in candidates where definitions.changed[definition.id] == nil {
+            for definition in candidates where isVisited(definition.id) {
                 let id = definition.id
                 let type = flat(before.originals[id] ?? definition, definitions).type
                 if moved.contains(where: { $0.concerns(id, type) }) { ids.insert(id) }
@@ -66,11 +69,12 @@ extension Planner {
             var queue = Array(ids)
             while let id = queue.popLast() {
                 for child in before.links.children[id]
-                where definitions.changed[child] == nil && ids.insert(child).inserted {
+                where isVisited(child) && ids.insert(child).inserted {
                     queue.append(child)
                 }
             }
         }
+        rebased.subtract(ids)
         for id in ids.sorted() {
             guard let current = definitions.changed[id] ?? before.definitions[id] else {
                 definitions.originals[id] = .some(nil)
@@ -103,7 +107,7 @@ extension Planner {
     }
 
     /// Returns a definition with the content that it inherits in the plan.
-    private func flat(_ definition: Definition, _ definitions: DefinitionPlan) -> Definition {
+    func flat(_ definition: Definition, _ definitions: DefinitionPlan) -> Definition {
         guard definition.body.parent != nil else { return definition }
         let changed = definitions.changed
         let known = before.definitions

@@ -74,9 +74,9 @@ struct Planner {
         let documents = DocumentsNext(staged, before.documents)
         var failures: [Failure] = []
         var definitions = DefinitionPlan(lastNumber: before.lastNumber)
-        let rebased = try planDefinitions(&definitions, staged, documents, &failures)
+        var rebased = try planDefinitions(&definitions, staged, documents, &failures)
         planProcessors(&definitions, set.functions.processors, &failures)
-        processDefinitions(&definitions, rebased, &failures)
+        processDefinitions(&definitions, &rebased, &failures)
         let config = try planConfig(staged, definitions, &failures)
         try PatternExpansion(before, names, config, mostEntries: limits.maxEachEntries).plan(&definitions, &failures)
         try finishWiring(&definitions, documents, &failures, &warnings)

@@ -16,7 +16,7 @@
  * - Resolves of a constructor are listed as long as its object exists, also after a reload has injected other objects.
  * - The names in a map of the configuration have no order.
  * - An error has the source location that a decision of a document had when its definition was compiled. An equal decision of
- *   another document compiles nothing.
+ *   another document compiles nothing, nor does one without effect. The location is at the beginning or at the end.
  * - Among equally near names, the suggestion of an error depends on the order of their first use.
  * - Children are created by setups that reloads run at other times: each has a graph of its own. An owner that keeps its
  *   children has those of its first setup.
@@ -55,8 +55,8 @@ static const char *name_of(int index) {
 
 static void show_value(observation *self, const invivo_value *value);
 static void show_slot(observation *self, const char *name, const slot *slot);
-/* An object without a scope instance has the traits of its creation, and a shared object may hold it for long. */
-static bool has_traits_of_its_creation(const observation *self) { return with(WITH_TRAITS) && self->is_held; }
+/* An object without a scope instance has the traits and base values of its creation, and a shared object may hold it for long. */
+static bool has_traits_of_its_creation(const observation *self) { return (with(WITH_TRAITS) || has_set_bases) && self->is_held; }
 static void show_object(observation *self, invivo_object object);
 /* A child has a graph of its own. */
 static void show_child(observation *self, const slot *child) {
@@ -168,7 +168,9 @@ static void show_value(observation *self, const invivo_value *value) {
 static void show_status(observation *self, invivo_status status, invivo_error *error) {
     const char *text = status ? invivo_error_text(error) : "", *suggestion = strstr(text, "; did you mean"), *past = strstr(text, ": ");
     if (with(WITH_WIRING) && past && !strncmp(text, "document", strlen("document"))) text = past + 2;
-    put(self->into, "%s %.*s", invivo_status_name(status), suggestion ? (int)(suggestion - text) : (int)strlen(text), text);
+    const char *end = suggestion ? suggestion : text + strlen(text), *location = with(WITH_WIRING) ? strstr(text, " (document") : NULL;
+    if (location && location < end) end = location;
+    put(self->into, "%s %.*s", invivo_status_name(status), (int)(end - text), text);
     invivo_error_release(error);
 }
 

@@ -317,6 +317,20 @@ static void add_processor(const twin *twin, invivo_changes changes, int number, 
 
 /* ---- a new runtime ------------------------------------------------------------------------------------- */
 
+/* Whether a key or a parent, from which it may inherit its type, has an override. */
+static bool is_below_override(const world *world, int key) {
+    for (; key >= 0 && world->defined[key] && world->defined[key]->kind != ALIAS; key = parent_of(world, key, world->defined[key])) if (is_covered(world, key)) return true;
+    return key >= 0 && is_covered(world, key);
+}
+/* The base values of keys that are below overrides or not. A key that a document makes an alias keeps an earlier one, which has no effect. */
+static void add_bases(invivo_changes changes, const world *world, bool are_below) {
+    for (int key = 0; key < KEYS; key++) {
+        if (world->bases[key] < 0 || is_below_override(world, key) != are_below) continue;
+        if (decides(world, key, DECIDES_ALIAS) && !world->sets_base[key]) continue;
+        invivo_value value = invivo_int64(world->bases[key]);
+        MUST(invivo_changes_set(changes, key_names[key], "level", &value, E));
+    }
+}
 /* Commits a whole world in one change set. A key with overrides is first defined in its effective form, and no document decides
  * about it; then the last override begins, and the definition beneath is committed with the decisions, which may be invalid. A
  * processor of a removed key affects nothing. */
@@ -355,6 +369,7 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
         for (int i = 0; i < MEMBERS; i++) members[i] = world->defined[FIRST_MEMBER + group * MEMBERS + i];
         add_group(twin, changes, group, members, world->remapped[group], world);
     }
+    add_bases(changes, world, false);
     status = invivo_changes_commit(changes, error);
     if (status || !any_covered) return status;
     for (int key = 0; key < KEYS; key++) {
@@ -371,6 +386,7 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
         MUST(invivo_changes_define(changes, &made, NULL, E));
     }
     for (int i = 0; i < DOCUMENTS && with(WITH_WIRING); i++) if (world->documents[i].is_there) add_document(changes, i, &world->documents[i], NULL);
+    add_bases(changes, world, true);
     return invivo_changes_commit(changes, error);
 }
 

@@ -144,6 +144,7 @@ static void take_answer(world *next, invivo_status status, invivo_error *error, 
     if (has_fallen && status) start_again(invivo_error_text(error));
     /* Each time would cost more than everything else. */
     if (status && !has_fallen && chance(25)) commit_comparison(next, status, invivo_error_text(error));
+    memset(next->sets_base, 0, sizeof next->sets_base);
     if (!status) now = *next, keep_world();
     invivo_error_release(error);
 }
@@ -153,13 +154,29 @@ static bool arm(void) {
     return countdown > 0;
 }
 
+/* A new definition ends the base value of the former one, but not one that the same change set sets. */
+static void define_key(world *next, int key, const spec *spec) {
+    next->defined[key] = spec;
+    if (!next->sets_base[key]) next->bases[key] = -1;
+}
+/* Whether a remap of a.k0 changes a member. */
+static bool is_remapped_by(const spec *member) {
+    const source *const sources[] = {member->input, member->given, member->left, member->right, member->any, member->accepts, member->options[0], member->options[1], member->options[2]};
+    bool refers = member->parent == 0 || (member->kind != MAKES && member->kind != CHOICE && member->target == 0);
+    for (int i = 0; i < 9; i++) {
+        if (!sources[i]) continue;
+        refers |= sources[i]->how == REFERENCE && sources[i]->key == 0;
+        for (int j = 0; j < sources[i]->count; j++) refers |= sources[i]->items[j]->how == REFERENCE && sources[i]->items[j]->key == 0;
+    }
+    return refers;
+}
 /* Activates, replaces or removes an assembly or mount. */
 static void edit_group(world *next, invivo_changes changes, int group) {
     int first = FIRST_MEMBER + group * MEMBERS;
     if (next->is_active[group] && chance(25)) {
         trace("  deactivate %s\n", group_names[group]);
         next->is_active[group] = false;
-        for (int i = 0; i < MEMBERS; i++) next->defined[first + i] = NULL;
+        for (int i = 0; i < MEMBERS; i++) define_key(next, first + i, NULL);
         MUST(invivo_changes_deactivate(changes, group_names[group], E));
         return;
     }
@@ -185,10 +202,13 @@ static void edit_group(world *next, invivo_changes changes, int group) {
     if (remapped >= 0) trace("  where a.k0 means %s\n", key_names[remapped]);
     /* Repeated activation is a no-op, also after changes of single members (W-A3). */
     is_same = next->is_active[group] && next->remapped[group] == remapped;
+    bool is_remapped_anew = next->remapped[group] != remapped;
     next->remapped[group] = remapped;
     for (int i = 0; i < MEMBERS; i++) is_same = is_same && is_same_spec(members[i], next->tables[group][i]);
     for (int i = 0; i < MEMBERS && !is_same; i++) {
         if (members[i] && !next->defined[first + i]) next->order[first + i] = ++next->counter;
+        bool stays = members[i] && is_same_spec(members[i], next->defined[first + i]) && !(is_remapped_anew && is_remapped_by(members[i]));
+        if (!stays) define_key(next, first + i, members[i]);
         next->tables[group][i] = next->defined[first + i] = members[i];
     }
     next->is_active[group] = true;
@@ -218,6 +238,52 @@ static decision random_decision(const world *world, int other) {
     else if ((made.value = some_key(world, key, key)) >= 0) made.what = DECIDES_ALIAS;
     return made;
 }
+/* Whether the objects of a key have properties that can be set, and it has objects of its own. */
+static bool has_tunable_objects(const world *world, int key) {
+    const spec *spec = world->defined[key];
+    if (!spec || spec->kind == ALIAS || spec->kind == CHOICE || decides(world, key, DECIDES_ALIAS)) return false;
+    int type = type_of(world, key);
+    return type >= 0 && !kinds[type].is_shared;
+}
+/* A new runtime would refuse the base value that such a key has from before. */
+static bool inherits_shared_type(const world *world, int key) {
+    int type = world->defined[key] && world->defined[key]->type < 0 ? type_of(world, key) : -1;
+    return type >= 0 && kinds[type].is_shared;
+}
+/* Sets a base value, usually of a key whose objects can be changed in place. */
+static void edit_base(world *next, invivo_changes changes) {
+    int key = below(KEYS), value = 60 + below(6);
+    for (int tries = chance(94) ? KEYS : 0; tries > 0 && !has_tunable_objects(next, key); tries--) key = (key + 1) % KEYS;
+    trace("  the base value of %s is %d\n", key_names[key], value);
+    next->bases[key] = value, next->sets_base[key] = has_set_bases = true;
+    invivo_value number = invivo_int64(value);
+    MUST(invivo_changes_set(changes, key_names[key], "level", &number, E));
+}
+/* A key whose shared object is changed in place when one of its values changes; -1 = none. `path` receives that value. */
+static int some_reader(const world *world, int *path) {
+    int found[KEYS], count = 0;
+    for (int key = TOOLS; key < KEYS; key++) {
+        const spec *spec = world->defined[key];
+        bool reads = has_tunable_objects(world, key) && ((spec->level && spec->level->how == CONFIG) || (spec->any && spec->any->how == CONFIG));
+        int scope = reads && !is_child(key) ? scope_of(world, key) : INVIVO_SCOPE_PROTOTYPE;
+        if (scope == INVIVO_SCOPE_LAZY_SINGLETON || scope == INVIVO_SCOPE_SINGLETON) found[count++] = key;
+    }
+    if (!count) return -1;
+    const spec *spec = world->defined[found[below(count)]];
+    *path = spec->level && spec->level->how == CONFIG ? spec->level->path : spec->any->path;
+    return spec->key;
+}
+/* Changes a value in a document that had it, beside a decision about a reader of the value. The decision has no effect: it is the scope
+ * that the key has anyway, or says that the key is as described. */
+static void decide_beside_a_value(const world *former, document *document, int number) {
+    int path = 0, key = some_reader(former, &path);
+    for (int i = 0; i < BESIDE; i++) if (document->wired[i].key == key) return;
+    if (key < 0) return;
+    if (decision_of(former, key) && !decides(former, key, DECIDES_AS_DESCRIBED) && !decides(former, key, DECIDES_SCOPE)) return;
+    document->values[path] = (former->documents[number].values[path] + 1) % 3;
+    trace("  %s and a decision about %s\n", paths[path], key_names[key]);
+    document->wired[BESIDE] = (decision){.what = chance(80) ? DECIDES_SCOPE : DECIDES_AS_DESCRIBED, .key = key, .value = scope_of(former, key)};
+}
 static void edit_document(world *next, invivo_changes changes, int number) {
     document *document = &next->documents[number];
     if (document->is_there && chance(15)) {
@@ -229,7 +295,9 @@ static void edit_document(world *next, invivo_changes changes, int number) {
         for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
         for (int i = 0; i < SECTION; i++) document->section[i] = with(WITH_SETTINGS) && chance(50) ? below(7) : -1;
         for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(next->versions[0] && next->versions[1] ? 11 : 7);
-        for (int i = 0; i < WIRED; i++) document->wired[i] = random_decision(next, i ? document->wired[0].key : -1);
+        for (int i = 0; i < BESIDE; i++) document->wired[i] = random_decision(next, i ? document->wired[0].key : -1);
+        document->wired[BESIDE].what = DECIDES_NOTHING;
+        if (with(WITH_WIRING) && chance(60)) decide_beside_a_value(&now, document, number);
         document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
     }
     trace("  document%d %s\n", number, document->is_there ? document_text(document, NULL) : "is taken away");
@@ -263,7 +331,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         used[key] = true;
         const spec *made = random_spec(next, key, false);
         if (!next->defined[key]) next->order[key] = ++next->counter;
-        next->defined[key] = made;
+        define_key(next, key, made);
         invivo_definition definition = describe(&live, made);
         print_spec("define", made);
         MUST(invivo_changes_define(changes, &definition, NULL, E));
@@ -277,7 +345,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             if (group_of(i) == group_of(key) && next->defined[i] && next->defined[i]->parent == key) return;
         used[key] = true;
         trace("  remove %s\n", key_names[key]);
-        next->defined[key] = NULL;
+        define_key(next, key, NULL);
         MUST(invivo_changes_remove(changes, key_names[key], E));
     } else if (what < 80) {
         int number = below(DOCUMENTS);
@@ -367,7 +435,16 @@ static void change(int edits) {
     invivo_error *error = NULL;
     trace("change\n");
     if (!MUST(invivo_changes_open(live.runtime, &changes, E))) return;
-    for (int i = 0; i < edits; i++) edit(&next, changes, used);
+    /* Beside other changes, before them or alone. */
+    bool sets_base = with(WITH_BASES) && chance(22), is_first = sets_base && chance(30), is_alone = sets_base && chance(20);
+    if (is_first) edit_base(&next, changes);
+    for (int i = 0; i < edits && !is_alone; i++) edit(&next, changes, used);
+    if (sets_base && !is_first) edit_base(&next, changes);
+    for (int key = 0; key < KEYS; key++)
+        if (next.bases[key] >= 0 && !next.sets_base[key] && inherits_shared_type(&next, key)) {
+            trace("  discarded\n");
+            return invivo_changes_discard(changes);
+        }
     bool is_armed = arm();
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, is_armed);
@@ -394,6 +471,19 @@ static void first_definitions(void) {
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, is_armed);
 }
+/* A simple definition that reads the configuration, usually with an object from the beginning. */
+static void define_reader(world *next, invivo_changes changes) {
+    spec *made = NEW(spec);
+    made->key = AFTER_MEMBERS + below(KEYS - AFTER_MEMBERS), made->parent = -1, made->kind = MAKES;
+    made->type = chance(50) ? SAW : DRILL, made->scope = chance(70) ? INVIVO_SCOPE_SINGLETON : INVIVO_SCOPE_LAZY_SINGLETON;
+    made->level = config_source();
+    if (next->defined[made->key]) return;
+    next->order[made->key] = ++next->counter;
+    define_key(next, made->key, made);
+    print_spec("define", made);
+    invivo_definition definition = describe(&live, made);
+    MUST(invivo_changes_define(changes, &definition, NULL, E));
+}
 /* A change set of its own, because random definitions are often refused. */
 static void first_document(void) {
     world next = now;
@@ -402,6 +492,7 @@ static void first_document(void) {
     trace("continue with\n");
     if (!MUST(invivo_changes_open(live.runtime, &changes, E))) return;
     if (with(WITH_CONFIG)) edit_document(&next, changes, 0);
+    if (with(WITH_CONFIG) && with(WITH_WIRING) && chance(70)) define_reader(&next, changes);
     for (int i = 0; i < BINDINGS && with(WITH_SETTINGS); i++) if (chance(60)) edit_binding(&next, changes, i);
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, false);
@@ -664,6 +755,8 @@ static void run(uint64_t seed) {
     for (int i = 0; i < SECTION; i++) now.section_says[i] = -1;
     memset(now.bound, -1, sizeof now.bound);
     memset(now.remapped, -1, sizeof now.remapped);
+    memset(now.bases, -1, sizeof now.bases);
+    has_set_bases = false;
     for (int i = 0; i < OPERATIONS; i++) {
         tapes[i].used = 0;
         if (!is_replay) tapes[i].count = 0, tapes[i].is_left_out = false;

@@ -12,7 +12,8 @@
  * are cycles of shared objects. Providers, lazies and weak references lead anywhere. The parent of a definition is an
  * earlier key too, so that inherited references follow the same rules. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
-       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, TRAIT_TYPES = 2, WIRED = 2, PLACES = 6,
+       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, TRAIT_TYPES = 2, PLACES = 6,
+       WIRED = 3, BESIDE = WIRED - 1, /* the last decision of a document is one without effect */
        ARGUMENTS = 3, /* runtime arguments are the numbers from 1 */
        BINDINGS = 2, SECTION = 3 };
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
@@ -67,6 +68,8 @@ typedef struct world {
     int order[KEYS], counter;
     struct { const spec *spec; int number; } overrides[KEYS][MOST_OVERRIDES];
     int override_count[KEYS];
+    int bases[KEYS]; /* the base value of the property `level`; -1 = none */
+    bool sets_base[KEYS]; /* the last change set sets it */
     document documents[DOCUMENTS];
     int operator_says[PATHS]; /* -1 = no entry, -2 = null */
     processor processors[PROCESSORS];
@@ -88,7 +91,7 @@ enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE 
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
        WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, WITH_ROLLBACKS = 524288,
        WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, WITH_OWNERS = 1 << 22, WITH_WIRING = 1 << 23, WITH_SETTINGS = 1 << 24,
-       FEATURES = 25 };
+       WITH_BASES = 1 << 25, FEATURES = 26 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
@@ -110,6 +113,7 @@ static const char *child_of(const char *key) {
 }
 
 static world now; /* of the live runtime */
+static bool has_set_bases; /* the sequence has set a base value */
 /* The worlds of the last generations. */
 enum { KEPT_WORLDS = 64 };
 static struct { uint64_t generation; world world; bool is_there; } kept_worlds[KEPT_WORLDS];
@@ -200,6 +204,11 @@ static source *reference(const world *world, int of, int limit) {
     made->how = REFERENCE, made->key = key;
     if (chance(20)) made->flags = INVIVO_INJECT_OPTIONAL;
     if (takes_argument(world, key) && chance(60)) made->number = 1 + below(ARGUMENTS);
+    return made;
+}
+static source *config_source(void) {
+    source *made = NEW(source);
+    made->how = CONFIG, made->path = below(2), made->number = 1 + below(3);
     return made;
 }
 static source *number_source(void) {
@@ -324,6 +333,7 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     if (chance(25)) made->right = object_source(world, key, limit);
     if (chance(30)) made->any = made->takes_argument && chance(50) ? argument_source() : any_source(world, key, limit);
     if (chance(30)) made->level = number_source();
+    if (is_once && !is_tool(key) && !kinds[type].is_shared && with(WITH_CONFIG) && with(WITH_WIRING) && chance(50)) made->level = config_source();
     if (chance(15)) made->accepts = any_source(world, key, key);
     bool is_known = scope != INVIVO_SCOPE_PROTOTYPE && scope != INVIVO_SCOPE_GRAPH;
     if (with(WITH_OWNERS) && (is_known || made->flags & INVIVO_DEFINITION_TRACKED || chance(2))) {
