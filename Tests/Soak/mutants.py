@@ -59,7 +59,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "state.held { $0.note(job) { $0.isLeft = true } }", "life domains"),
     ],
     "InvivoConfig/SecretPaths.swift": [
-        Mutant("never", "branch.isSecret", "secrets"),
+        Mutant("skip", "if branch.isSecret { return marked(isSecret: true) }", "secrets"),
         Mutant("skip", "_ = root.declare(ConfigPath.names(path)[...], 1)", "secrets"),
         Mutant("skip", "declarations += more", "secrets"),
         Mutant("skip", "for names in revoked { marked = marked.marked(names, isSecret: false) }", "secrets"),
@@ -94,11 +94,14 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "failure.others += outage.rollBack()", "exclusive"),
         Mutant("skip", "if !failures.isEmpty { state.locked { $0.isStuck = true } }", "exactness traits domains"),
         Mutant("never", "attached.contains(object)", "put_back"),
+        Mutant("skip", "restores.add(plan.tuned.map(\\.id))", "trait_crossings"),
+        Mutant("skip", "keys.formUnion(found.map(\\.id))", "put_back"),
     ],
     "InvivoReload/Commit.swift": [
         Mutant("skip", "if isRefused { state.refused.insert(id) }", "exactness traits"),
         Mutant("skip", "build.settleCommit()", "life starting"),
         Mutant("skip", "failure.others += notUndone(undo.run())", "traits domains"),
+        Mutant("skip", "_ = own.run()", "put_back"),
     ],
     "InvivoReload/PendingRestores.swift": [
         Mutant("skip", "state.keys = refused.union(state.deferred)", "exactness traits"),
@@ -117,14 +120,17 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "awaited != nil", "trait_crossings"),
         Mutant("never", "!change.isSettled", "traits exactness"),
         Mutant("skip", "for change in stopped { moving.replace(change) }", "ramps"),
+        Mutant("skip", "undo.add { tuning.awaited = nil }", "trait_crossings"),
     ],
     "InvivoTraits/Tuning+Plain.swift": [
         Mutant("always", "former.isSeen(shown)", "traits"),
         Mutant("never", "layer.pointee.value.isSame(as: answer)", "traits"),
         Mutant("always", "isSeen(property.read(instance))", "ramps"),
+        Mutant("never", "!type.movesNoOther(change.index)", "ramps"),
     ],
     "InvivoTraits/TargetLayers.swift": [
         Mutant("never", "effective[index]?.shows(sameAs: layer) == true", "ramps"),
+        Mutant("always", "!layer.isRelative", "verified_values"),
     ],
     "InvivoReload/Ramps.swift": [
         Mutant("always", "!moving.isBusy", "ramps"),
@@ -157,6 +163,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if planned != nil { _ = decide(decision, id, &definitions) }", "spec_wiring"),
         Mutant("skip", "definitions.covers[id]?.wiring = before.covers[id]?.wiring", "spec_wiring"),
         Mutant("never", "base.body.isPartial", "spec_wiring"),
+        Mutant("always", "!base.body.flags.contains(.waits)", "cases"),
+        Mutant("always", "!decision.isDescribed", "cases"),
     ],
     "InvivoTraits/PropertyChange.swift": [
         Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits exactness"),
@@ -165,6 +173,25 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoTraits/BuiltInTrait.swift": [
         Mutant("never", "found.formerName", "traits"),
+    ],
+    "InvivoBase/Property+Checking.swift": [
+        Mutant("always", "!value.hasHandles", "verified_values"),
+    ],
+    "InvivoReload/Planner+Config.swift": [
+        Mutant("never", "next.declaredSecrets != before.config.declaredSecrets", "secrets"),
+    ],
+    "InvivoReload/BindingTable.swift": [
+        Mutant("skip", "secret[Name(name)] = nil", "secrets"),
+    ],
+    "InvivoReload/InputSearch.swift": [
+        Mutant("always", "!fields.contains(path)", "unread"),
+        Mutant("always", "!readers.isRead(below: path)", "unread"),
+    ],
+    "InvivoTraits/Value+Numbers.swift": [
+        Mutant("always", "double.isFinite", "ramps"),
+    ],
+    "InvivoTraits/Ramp.swift": [
+        Mutant("always", "duration == other.duration", "ramps"),
     ],
     "InvivoPools/WeakReferences.swift": [
         Mutant("skip", "for weak in claims { drop(weak) }", "pools"),
@@ -303,6 +330,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Planner+Layers.swift": [
         Mutant("never", "!property.isInBlock", "wiring"),
+        Mutant("always", "former.base[index]?.isSame(as: value) != true", "put_back"),
     ],
     "InvivoReload/Observer.swift": [
         Mutant("never", "state.isOpen", "domains reports"),
