@@ -352,7 +352,8 @@ INVIVO_API invivo_status invivo_changes_remove(invivo_changes changes, const cha
 /** Adds or replaces an in-memory document; NULL text removes it. The text is copied. */
 INVIVO_API invivo_status invivo_changes_document(invivo_changes changes, const char *name, const char *text, uint64_t length,
                                                  invivo_error **error) INVIVO_WAITS;
-/** Sets the base value of a tunable property of a definition. Traits still apply on top of it. Defining the key again ends it. */
+/** Sets the base value of a tunable property of a definition. Traits still apply on top of it. Definitions that inherit from it have the value,
+ * too. Defining the key again ends it. */
 INVIVO_API invivo_status invivo_changes_set(invivo_changes changes, const char *key, const char *property,
                                             const invivo_value *value, invivo_error **error) INVIVO_WAITS;
 /** Checks a change set without creating any object.
