@@ -17,9 +17,12 @@ final class PrivateDirectory: Sendable {
     /// The descriptor of the directory, with the lock.
     private let descriptor: Int32
 
-    init() throws(Failure) {
+    convenience init() throws(Failure) {
         let given = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        let base = given.isEmpty ? "/tmp" : given
+        try self.init(in: given.isEmpty ? "/tmp" : given)
+    }
+
+    init(in base: String) throws(Failure) {
         Self.sweep(base)
         // Between its creation and its lock another process may take a directory for an abandoned one.
         for _ in 0..<100 {
@@ -33,6 +36,7 @@ final class PrivateDirectory: Sendable {
             }
             let path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
             let descriptor = Self.open(path)
+            if descriptor < 0 && errno == ENOENT { continue }
             var facts = stat()
             // On a file system without locks, directories are not cleaned up.
             if descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK {
