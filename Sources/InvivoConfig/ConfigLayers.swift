@@ -22,13 +22,15 @@ public struct ConfigLayers: Sendable {
 
     /// The paths that change sets have declared as secret.
     public struct DeclaredSecrets: Sendable, Equatable {
-        fileprivate(set) var paths: TreeSet<String> = []
+        fileprivate(set) var paths: TreeSet<Name> = []
 
         /// Returns the declared paths that `other` does not have, in no order.
-        public func subtracting(_ other: DeclaredSecrets) -> [String] { Array(paths.subtracting(other.paths)) }
+        public func subtracting(_ other: DeclaredSecrets) -> [String] {
+            paths.subtracting(other.paths).map(\.text)
+        }
 
         /// In no order.
-        public var all: [String] { Array(paths) }
+        public var all: [String] { paths.map(\.text) }
     }
 
     /// A new copy of the environment, with the values that it gives to paths.
@@ -42,10 +44,10 @@ public struct ConfigLayers: Sendable {
     /// Declares a path as secret, or revokes that. Returns false if it was not declared. `mark` must follow, or `apply`.
     public mutating func declare(secret path: String, _ isSecret: Bool) -> Bool {
         if isSecret {
-            declaredSecrets.paths.insert(path)
+            declaredSecrets.paths.insert(Name(path))
             return true
         }
-        return declaredSecrets.paths.remove(path) != nil
+        return declaredSecrets.paths.remove(Name(path)) != nil
     }
 
     /// Replaces the content of documents, identified by their order (nil removes it), and changes runtime settings (nil withdraws
@@ -104,7 +106,7 @@ private struct RuntimeSettings: Sendable {
     /// The orders of the settings whose paths begin with one name after another.
     private struct Branch: Sendable {
         var order: UInt64?
-        var branches: TreeDictionary<String, Branch> = [:]
+        var branches: TreeDictionary<Name, Branch> = [:]
 
         /// Sets the order at a path below. Returns whether a setting lies around or below it.
         mutating func set(_ names: ArraySlice<String>, _ new: UInt64?) -> Bool {
@@ -113,12 +115,12 @@ private struct RuntimeSettings: Sendable {
                 return !branches.isEmpty
             }
             let isInside = order != nil
-            return branches[name, default: Branch()].set(names.dropFirst(), new) || isInside
+            return branches[Name(name), default: Branch()].set(names.dropFirst(), new) || isInside
         }
 
         func order(at names: ArraySlice<String>) -> UInt64? {
             guard let name = names.first else { return order }
-            return branches[name]?.order(at: names.dropFirst())
+            return branches[Name(name)]?.order(at: names.dropFirst())
         }
 
         /// Removes everything at a path below. Returns the orders.
@@ -127,9 +129,9 @@ private struct RuntimeSettings: Sendable {
                 defer { self = Branch() }
                 return orders
             }
-            guard var inner = branches[name] else { return [] }
+            guard var inner = branches[Name(name)] else { return [] }
             let removed = inner.remove(names.dropFirst())
-            branches[name] = inner.order == nil && inner.branches.isEmpty ? nil : inner
+            branches[Name(name)] = inner.order == nil && inner.branches.isEmpty ? nil : inner
             return removed
         }
 

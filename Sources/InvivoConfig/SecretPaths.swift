@@ -6,7 +6,7 @@ public struct SecretPaths: Sendable, Equatable {
     /// The declarations of paths that begin with one name after another.
     fileprivate struct Branch: Sendable, Equatable {
         var declarations = 0
-        var branches: TreeDictionary<String, Branch> = [:]
+        var branches: TreeDictionary<Name, Branch> = [:]
 
         var isSecret: Bool { declarations > 0 }
 
@@ -16,32 +16,32 @@ public struct SecretPaths: Sendable, Equatable {
                 declarations += more
                 return declarations
             }
-            var inner = branches.removeValue(forKey: name) ?? Branch()
+            var inner = branches.removeValue(forKey: Name(name)) ?? Branch()
             let count = inner.declare(names.dropFirst(), more)
-            if inner.isSecret || !inner.branches.isEmpty { branches[name] = inner }
+            if inner.isSecret || !inner.branches.isEmpty { branches[Name(name)] = inner }
             return count
         }
 
         /// The declarations around, at and below a path: a secret branch, or one with secret parts. Nil if there are none.
         func branch(at names: ArraySlice<String>) -> Branch? {
             guard !isSecret, let name = names.first else { return isSecret || !branches.isEmpty ? self : nil }
-            return branches[name]?.branch(at: names.dropFirst())
+            return branches[Name(name)]?.branch(at: names.dropFirst())
         }
 
         /// The secret paths below a path, without those below another one.
         func paths(below path: String) -> [String] {
             if isSecret { return [path] }
-            return branches.flatMap { name, branch in branch.paths(below: path.isEmpty ? name : "\(path).\(name)") }
+            return branches.flatMap { name, branch in branch.paths(below: path.isEmpty ? name.text : "\(path).\(name.text)") }
         }
     }
 
-    private let paths: TreeSet<String>
+    private let paths: TreeSet<Name>
     /// The same paths by their names.
     private let root: Branch
 
     public init() { (paths, root) = ([], Branch()) }
 
-    private init(_ paths: TreeSet<String>, _ root: Branch) { (self.paths, self.root) = (paths, root) }
+    private init(_ paths: TreeSet<Name>, _ root: Branch) { (self.paths, self.root) = (paths, root) }
 
     public init(_ paths: some Sequence<String>) { self = SecretPaths().declaring(paths) }
 
@@ -50,7 +50,7 @@ public struct SecretPaths: Sendable, Equatable {
         var (paths, root) = (paths, root)
         for path in more {
             _ = root.declare(ConfigPath.names(path)[...], 1)
-            paths.insert(path)
+            paths.insert(Name(path))
         }
         return SecretPaths(paths, root)
     }
@@ -58,7 +58,7 @@ public struct SecretPaths: Sendable, Equatable {
     /// Returns the same without some of the declarations.
     public func revoking(_ ended: some Sequence<String>) -> SecretPaths {
         var (paths, root) = (paths, root)
-        for path in ended where root.declare(ConfigPath.names(path)[...], -1) == 0 { paths.remove(path) }
+        for path in ended where root.declare(ConfigPath.names(path)[...], -1) == 0 { paths.remove(Name(path)) }
         return SecretPaths(paths, root)
     }
 
@@ -83,7 +83,7 @@ public struct SecretPaths: Sendable, Equatable {
     /// The paths with a value in `tree` whose secrecy, or that of a part, differs from `former`. Outer paths come before inner ones.
     public func changes(since former: SecretPaths, in tree: ConfigTree) -> [String] {
         guard self != former else { return [] }
-        return paths.symmetricDifference(former.paths).sorted().flatMap { path in
+        return paths.symmetricDifference(former.paths).map(\.text).sorted().flatMap { path in
             guard let node = tree.find(path) else { return [] as [String] }
             let below = ConfigTree(root: node).paths.map { path.isEmpty ? $0 : "\(path).\($0)" }
             return [""] + ConfigPath.around(path) + below
@@ -91,7 +91,7 @@ public struct SecretPaths: Sendable, Equatable {
     }
 
     /// Whether exactly this path is declared.
-    public func declares(_ path: String) -> Bool { paths.contains(path) }
+    public func declares(_ path: String) -> Bool { paths.contains(Name(path)) }
 
     /// Finds declared paths with as many names as another path, some of which are spelled differently.
     public struct Resembling {
@@ -113,10 +113,10 @@ public struct SecretPaths: Sendable, Equatable {
                 if branch.isSecret, !isSame { found.insert(outer.joined(separator: ".")) }
                 return
             }
-            if let inner = branch.branches[name] {
+            if let inner = branch.branches[Name(name)] {
                 find(names.dropFirst(), in: inner, below: outer + [name], isSame: isSame)
             }
-            for (other, inner) in branch.branches where other != name {
+            for (other, inner) in branch.branches.lazy.map({ ($0.key.text, $0.value) }) where !other.isSameName(as: name) {
                 guard budget > 0 else { return }
                 budget -= 1
                 guard abs(other.utf8.count - name.utf8.count) <= other.utf8.count / 3 + 1 else { continue }
@@ -139,10 +139,10 @@ public struct SecretPaths: Sendable, Equatable {
 
         init(from former: SecretPaths, to next: SecretPaths) {
             self.next = next
-            revoked = former.paths.subtracting(next.paths).map { ConfigPath.names($0)[...] }
+            revoked = former.paths.subtracting(next.paths).map { ConfigPath.names($0.text)[...] }
             let added = next.paths.subtracting(former.paths)
-            declared = added.map { ConfigPath.names($0)[...] }
-            new = SecretPaths(added)
+            declared = added.map { ConfigPath.names($0.text)[...] }
+            new = SecretPaths(added.map(\.text))
         }
 
         /// Returns a layer that was marked by the former paths, marked by the next ones. Nil if it has no value at a changed path.
@@ -166,13 +166,13 @@ extension ConfigNode {
         // Proportional to the smaller of both.
         if map.count < branch.branches.count {
             for (index, entry) in map.enumerated() {
-                if let inner = branch.branches[entry.name] {
+                if let inner = branch.branches[Name(entry.name)] {
                     editor.replace(at: index, by: entry.node.marked(by: inner))
                 }
             }
         } else {
             for (name, inner) in branch.branches {
-                if let index = map.index(of: name) {
+                if let index = map.index(of: name.text) {
                     editor.replace(at: index, by: map.node(at: index).marked(by: inner))
                 }
             }

@@ -91,6 +91,12 @@ static void an_object_that_a_type_needs_does_not_hinder_a_close(void) {
     end();
 }
 
+static void declare(const char *path, bool is_secret) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(is_secret ? invivo_changes_add_secret(changes, path, E) : invivo_changes_remove_secret(changes, path, E));
+    OK(invivo_changes_commit(changes, E));
+}
 static void spellings_of_a_path_are_compared_by_their_bytes(void) {
     begin();
     const char *composed = "a.\xc3\xa9", *decomposed = "a.e\xcc\x81";
@@ -106,6 +112,14 @@ static void spellings_of_a_path_are_compared_by_their_bytes(void) {
         OK(invivo_config_read(runtime, said[i].path, &found, E));
         CHECK_EQUAL(found.as.signed_integer, i + 1);
         invivo_value_clear(&found);
+    }
+    /* Both are secret if both are declared, and one if the declaration of the other ends. */
+    for (int i = 0; i < 2; i++) declare(said[i].path, true);
+    for (int ended = 0; ended < 3; ended++) {
+        bool is_secret[2];
+        for (int i = 0; i < 2; i++) OK(invivo_config_is_secret(runtime, said[i].path, &is_secret[i], E));
+        CHECK(is_secret[0] == (ended < 1) && is_secret[1] == (ended < 2));
+        if (ended < 2) declare(said[ended].path, false);
     }
     end();
 }
