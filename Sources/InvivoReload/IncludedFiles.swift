@@ -25,7 +25,7 @@ final class IncludedFiles: Sendable {
             init(_ document: Document) { self.document = document }
         }
 
-        private var entries: [String: Entry] = [:]
+        private var entries: [Name: Entry] = [:]
         /// The number of entries at which those of ended documents are removed.
         private var limit = 64
 
@@ -34,13 +34,13 @@ final class IncludedFiles: Sendable {
         var isEmpty: Bool { !entries.contains { $0.value.document != nil } }
 
         subscript(path: String) -> Document? {
-            get { entries[path]?.document }
+            get { entries[Name(path)]?.document }
             set {
                 if entries.count >= limit {
                     entries = entries.filter { $0.value.document != nil }
                     limit = max(64, 2 * entries.count)
                 }
-                entries[path] = newValue.map { Entry($0) }
+                entries[Name(path)] = newValue.map { Entry($0) }
             }
         }
     }

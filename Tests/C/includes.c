@@ -80,6 +80,21 @@ static void edits(void) {
     listener_end(&heard);
 }
 
+/* Two files whose names only look the same are two files. */
+static void names_are_compared_by_their_bytes(void) {
+    invivo_source source;
+    begin();
+    replace("\xc3\xa9.yaml", "config: {composed: 1}");
+    replace("e\xcc\x81.yaml", "config: {decomposed: 2}");
+    replace("a.yaml", "include: [\xc3\xa9.yaml, e\xcc\x81.yaml]");
+    OK(invivo_source_open(runtime, &(invivo_source_options){.struct_size = sizeof(invivo_source_options), .path = "a.yaml"}, &source, E));
+    CHECK_EQUAL(number("composed"), 1);
+    CHECK_EQUAL(number("decomposed"), 2);
+    CHECK_EQUAL(source_count("include"), 2);
+    OK(invivo_source_close(source, E));
+    OK(invivo_runtime_close(runtime, E));
+}
+
 /* A source that fails to open leaves no watch and no descriptor; one that waits is tried when its include appears. */
 static void waiting(void) {
     invivo_source source;
@@ -238,6 +253,7 @@ int main(void) {
     check_directory();
     check_begin();
     RUN_TEST(edits);
+    RUN_TEST(names_are_compared_by_their_bytes);
     RUN_TEST(waiting);
     RUN_TEST(budget);
     RUN_TEST(roots);
