@@ -31,7 +31,9 @@ public struct SecretPaths: Sendable, Equatable {
         /// The secret paths below a path, without those below another one.
         func paths(below path: String) -> [String] {
             if isSecret { return [path] }
-            return branches.flatMap { name, branch in branch.paths(below: path.isEmpty ? name.text : "\(path).\(name.text)") }
+            return branches.flatMap { name, branch in
+                branch.paths(below: path.isEmpty ? name.text : "\(path).\(name.text)")
+            }
         }
     }
 
@@ -116,7 +118,8 @@ public struct SecretPaths: Sendable, Equatable {
             if let inner = branch.branches[Name(name)] {
                 find(names.dropFirst(), in: inner, below: outer + [name], isSame: isSame)
             }
-            for (other, inner) in branch.branches.lazy.map({ ($0.key.text, $0.value) }) where !other.isSameName(as: name) {
+            for (other, inner) in branch.branches.lazy.map({ ($0.key.text, $0.value) })
+            where !other.isSameName(as: name) {
                 guard budget > 0 else { return }
                 budget -= 1
                 guard abs(other.utf8.count - name.utf8.count) <= other.utf8.count / 3 + 1 else { continue }

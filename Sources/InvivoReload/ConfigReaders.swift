@@ -54,7 +54,7 @@ final class ConfigReaders {
     func isPattern(_ id: UInt32?) -> Bool {
         guard hasPatterns, let id, let path = planner.names.configPath(id) else { return false }
         return plannedPatterns.contains(path)
-            || planner.before.links.patternsAtPath[path].contains { wiring.definitions.changed[$0] == nil }
+            || planner.before.links.patterns[path].contains { wiring.definitions.changed[$0] == nil }
     }
 
     /// Whether a condition of a trait reads the path.

@@ -9,6 +9,9 @@ struct KeySets<Owner: Hashable & Sendable>: Sendable {
     /// The set of `owner`, in no order.
     subscript(owner: Owner) -> TreeSet<UInt32> { sets[owner] ?? [] }
 
+    /// All sets together.
+    var all: Set<UInt32> { Set(sets.values.joined()) }
+
     mutating func insert(_ id: UInt32, into owner: Owner) { sets[owner, default: []].insert(id) }
 
     mutating func remove(_ id: UInt32, from owner: Owner) {

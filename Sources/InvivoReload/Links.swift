@@ -12,10 +12,8 @@ struct Links: Sendable {
     var aliases = KeySets<UInt32>()
     /// Definition -> the inline definitions in it, and the definitions of a pattern's entries.
     var inlines = KeySets<UInt32>()
-    /// The definitions that are patterns for the entries of a map or list.
-    private(set) var patterns: TreeSet<UInt32> = []
-    /// Configuration path -> the patterns that may be for its entries.
-    private(set) var patternsAtPath = KeySets<String>()
+    /// Configuration path -> the definitions that are patterns for its entries, or would be if it had some.
+    private(set) var patterns = KeySets<String>()
     /// The definitions whose objects keep former dependencies.
     var keepers: TreeSet<UInt32> = []
     /// Key -> the definitions whose objects own what they receive of it.
@@ -45,11 +43,10 @@ struct Links: Sendable {
     /// Replaces a definition among the patterns; one that is nil, or is for no entries, is no pattern.
     mutating func replacePattern(_ id: UInt32, _ former: Definition?, _ next: Definition?) {
         if let former {
-            for path in former.patternPaths { patternsAtPath.remove(id, from: path) }
+            for path in former.patternPaths { patterns.remove(id, from: path) }
         }
-        if next?.body.each == nil { patterns.remove(id) } else { patterns.insert(id) }
         if let next {
-            for path in next.patternPaths { patternsAtPath.insert(id, into: path) }
+            for path in next.patternPaths { patterns.insert(id, into: path) }
         }
     }
 

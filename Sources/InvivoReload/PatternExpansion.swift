@@ -29,7 +29,7 @@ struct PatternExpansion {
         var ids = Set(definitions.changed.compactMap { id, definition in definition?.body.each == nil ? nil : id })
         // Of the others those with other entries, at another place, or with a changed inline definition.
         let others = concernedByConfig().union(definitions.moved.keys).union(owners(of: definitions.changed.keys))
-        ids.formUnion(others.filter { before.links.patterns.contains($0) && definitions.changed[$0] == nil })
+        ids.formUnion(others.filter { before.definitions[$0]?.body.each != nil && definitions.changed[$0] == nil })
         for id in ids.sorted() {
             guard let pattern = definitions.changed[id] ?? definitions.moved[id] ?? before.definitions[id] else {
                 continue
@@ -51,9 +51,9 @@ struct PatternExpansion {
     /// The patterns whose path has another value, order or secrecy.
     private func concernedByConfig() -> Set<UInt32> {
         guard !before.links.patterns.isEmpty else { return [] }
-        guard nextConfig.secrets == before.config.secrets else { return Set(before.links.patterns) }
+        guard nextConfig.secrets == before.config.secrets else { return before.links.patterns.all }
         let paths = config.changes.map(\.path) + config.changes.reordered
-        return Set(paths.flatMap { before.links.patternsAtPath[$0] })
+        return Set(paths.flatMap { before.links.patterns[$0] })
     }
 
     /// The definitions of whose inline definitions, other than those of entries, these are.

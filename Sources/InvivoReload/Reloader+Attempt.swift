@@ -214,7 +214,7 @@ extension Reloader {
     }
 
     /// Runs `body` without quoting values in errors, if the content of a file may be one of them.
-    private func withoutFileContent<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    func withoutFileContent<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         try ContentQuoting.allowed(ContentQuoting.isAllowed && !documents.included.hasValues, body)
     }
 
@@ -285,23 +285,6 @@ extension Reloader {
                 .planned, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         }
         return prepared
-    }
-
-    /// Returns the errors of traits in documents that also have errors of their form, as far as they cannot follow from the latter: those of
-    /// single values and names.
-    private func traitFailures(_ staged: Staged?, besides failure: Failure) -> [Failure] {
-        guard let staged else { return [] }
-        let files = NameSet(staged.documents.map(\.document.name))
-        var warnings: [Report.Warning] = []
-        do throws(Failure) {
-            _ = try withoutFileContent { () throws(Failure) in try planner().plan(staged, &warnings) }
-            return []
-        } catch {
-            let known = failure.all
-            return error.all.filter { found in
-                files.contains(found.location.file) && found.isOfTraitValue && !known.contains(where: found.isSame(as:))
-            }
-        }
     }
 
     /// Returns a planner over the current generation. By the thread that has the turn.
@@ -459,13 +442,5 @@ extension Reloader {
             return
         }
         asReload { announcer.notify(attempt) }
-    }
-}
-
-extension Failure {
-    /// Whether a trait in a document has a wrong name or value, whatever else the document contains.
-    fileprivate var isOfTraitValue: Bool {
-        guard path.hasPrefix("traits.") || path.hasPrefix("specs.") else { return false }
-        return [.property, .readOnly, .type, .range, .null].contains(code) || finding == .misspelledTrait
     }
 }

@@ -89,7 +89,7 @@ struct RepeatedNames {
     /// The definitions for each entry after the plan, by their paths.
     private func patternsNext() -> [String: Set<UInt32>] {
         var found: [String: Set<UInt32>] = [:]
-        let stay = before.links.patterns.filter { wiring.definitions.changed[$0] == nil }.compactMap {
+        let stay = before.links.patterns.all.filter { wiring.definitions.changed[$0] == nil }.compactMap {
             before.definitions[$0]
         }
         for pattern in stay + wiring.definitions.changed.values.compactMap({ $0 }) {

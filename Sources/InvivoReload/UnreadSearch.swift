@@ -19,7 +19,9 @@ struct UnreadSearch {
     func misspelled() throws(Failure) -> [UnreadEntry] {
         var found: [UnreadEntry] = []
         if wiring.config.changes.contains(where: { $0.node != nil }) {
-            found = try unread(wiring.config.changes.elements) { id in id.map { planner.graph.setting($0) == nil } ?? true }
+            found = try unread(wiring.config.changes.elements) { id in
+                id.map { planner.graph.setting($0) == nil } ?? true
+            }
         }
         let newPaths = tree.root.map?.isEmpty == false ? try newPaths() : []
         func add(_ entries: [ConfigTree.Change], _ isSought: (String) -> Bool) throws(Failure) {

@@ -90,19 +90,6 @@ struct ModuleLoaderTests {
         rmdir(other)
     }
 
-    @Test func aDirectoryIsThereWhileOthersSweep() async throws {
-        let workshop = try Workshop()
-        let base = workshop.directory
-        let sweeper = Task.detached { while !Task.isCancelled { PrivateDirectory.sweep(base) } }
-        for _ in 0..<3000 {
-            let directory = try PrivateDirectory(in: base)
-            var status = stat()
-            #expect(stat(directory.path, &status) == 0)
-        }
-        sweeper.cancel()
-        await sweeper.value
-    }
-
     private func copies() -> [String] {
         Workshop.list(Workshop.temporary).filter { $0.hasPrefix("invivo-modules-\(getpid())-") }.map {
             "\(Workshop.temporary)/\($0)"

@@ -323,14 +323,14 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "seen.insert(target).inserted", "reset graph"),
     ],
     "InvivoReload/Planner+Compile.swift": [
-        Mutant("skip", "addChildren(of: overridden.sorted(), &below)", "overrides"),
+        Mutant("skip", "addChildren(of: overridden.sorted(), &below, &rebased)", "overrides"),
     ],
     "InvivoReload/Planner+Definitions.swift": [
         Mutant("never", "definitions.changed[child] == nil", "making differential"),
     ],
     "InvivoReload/Planner+Layers.swift": [
         Mutant("never", "!property.isInBlock", "wiring"),
-        Mutant("always", "former.base[index]?.isSame(as: value) != true", "put_back"),
+        Mutant("always", "where base[index]?.isSame(as: value) != true", "put_back"),
     ],
     "InvivoReload/Observer.swift": [
         Mutant("never", "state.isOpen", "domains reports"),
@@ -385,7 +385,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/PatternExpansion.swift": [
         Mutant("never", "live.isSame(as: definition)", "each"),
-        Mutant("never", "isTouched == true", "each"),
+        Mutant("never", "before.definitions[$0]?.body.each != nil && definitions.changed[$0] == nil", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
         Mutant("never", "other.body.entry == nil", "each"),
         Mutant(
