@@ -255,11 +255,13 @@ final class Documents: Sendable {
     /// Begins and ends the following of files that documents refer to: those of the live documents, and those that refused ones wait
     /// for. By the thread that has the turn.
     func followIncluded() {
+        let hasFiles = included.hasFiles
         let (refused, isDue) = state.locked { state in
             defer { state.isFollowingDue = false }
-            return (state.refused.documents, state.isFollowingDue || !state.refused.isEmpty)
+            let isDue = hasFiles && (state.isFollowingDue || !state.refused.isEmpty)
+            return (isDue ? state.refused.documents : [], isDue)
         }
-        guard isDue, included.hasFiles else { return }
+        guard isDue else { return }
         let (begin, end) = included.following(open, refused: refused)
         for file in begin {
             do throws(Failure) { try follow(file) } catch {

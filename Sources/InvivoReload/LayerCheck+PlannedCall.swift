@@ -5,16 +5,15 @@ extension Property: Named {}
 
 extension LayerCheck: PlannedCall {
     var function: any Named & AnyObject { property }
-    var subject: String { "the verify function of '\(property.name)'" }
 
     func run() -> PlannedRefusal? {
         do throws(Failure) { try property.verify(value) } catch { return PlannedRefusal(failure: error, at: -1) }
         return nil
     }
 
-    func refusal(at index: Int, _ cause: Failure) -> Failure { located(cause) }
+    func refusal(at index: Int, _ cause: Failure) -> Failure { refusal(cause) }
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
-        located(Failure(code, "\(subject) \(message)", cause: cause))
+        located(Failure(code, "\(subject) \(message)", cause: origin == nil ? cause : nil))
     }
 }

@@ -310,8 +310,13 @@ final class PropertyChange {
     /// A failure with the property's path and the layer's source location. The message is replaced if it could show the value of an
     /// environment variable.
     static func located(_ failure: Failure, _ property: Property, _ key: String, _ layer: TraitLocation) -> Failure {
-        let origin = property.origin(layer.variables)
-        var located = origin?.masking(failure, expected: property.wanted) ?? failure
+        let masked = property.origin(layer.variables)?.masking(failure, expected: property.wanted) ?? failure
+        return placed(masked, property, key, layer)
+    }
+
+    /// A failure with the property's path and the layer's source location.
+    static func placed(_ failure: Failure, _ property: Property, _ key: String, _ layer: TraitLocation) -> Failure {
+        var located = failure
         located.path = key.isEmpty ? property.name : "\(key).\(property.name)"
         let location = layer.location
         if location.line > 0 { located.location = location }

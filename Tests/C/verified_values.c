@@ -2,6 +2,9 @@
 /* sanitize: yes */
 #include "check.h"
 
+#include <stdatomic.h>
+#include <unistd.h>
+
 typedef struct { double gain; int64_t width, height; } voice;
 
 static invivo_runtime runtime;
@@ -138,7 +141,7 @@ static void a_value_is_refused_before_an_object_exists(void) {
     expects_error(say("a.yaml", "traits: { v.voice: [Set: { gain: 5 }] }", E), INVIVO_E_RANGE, NULL);
     CHECK_EQUAL(((voice *)instance)->gain, 4);
     expects_error(say("a.yaml", "traits: { v.voice: [Set: { secret: 7 }] }", E), INVIVO_E_RANGE,
-                  "a.yaml:1:36: v.voice.secret: <secret> is a value outside of the range; expected a number");
+                  "a.yaml:1:36: v.voice.secret: <secret> is a value outside of the range; expected a value that the verify function of 'secret' accepts");
     OK(invivo_object_release(object));
     end();
 }
@@ -226,6 +229,32 @@ static void an_error_about_a_struct_shows_no_secret_field(void) {
     end();
 }
 
+/* A function that does not return: the error says so, also of a property whose values are not shown. */
+static atomic_bool holds;
+static invivo_status verify_never(void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)value, (void)error;
+    while (atomic_load(&holds)) usleep(1000);
+    return INVIVO_OK;
+}
+static void a_function_that_does_not_return_is_named(void) {
+    invivo_runtime_options options = without_history();
+    options.rule_timeout_ms = 50;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    invivo_property slow = properties[1];
+    slow.verify = verify_never;
+    invivo_type_options described = {.struct_size = sizeof described, .name = "Slow", .size = sizeof(voice), .properties = &slow, .property_count = 1};
+    invivo_type type;
+    OK(invivo_type_register(runtime, &described, &type, E));
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "v.slow", .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    atomic_store(&holds, true);
+    expects_error(say("a.yaml", "traits: { v.slow: [Set: { secret: 7 }] }", E), INVIVO_E_TIMEOUT,
+                  "a.yaml:1:35: v.slow.secret: the verify function of 'secret' has not answered after 50 ms, the rule timeout of the runtime: it must return at once, "
+                  "without waiting");
+    atomic_store(&holds, false);
+    end();
+}
+
 static void a_map_has_the_parts_of_its_codec(void) {
     begin();
     OK(say("a.yaml", "traits: { v.voice: [Set: { size: { width: 3, height: 4 } }] }", E));
@@ -259,6 +288,7 @@ int main(void) {
     RUN_TEST(each_value_that_an_object_gets_is_checked);
     RUN_TEST(an_object_is_not_checked);
     RUN_TEST(an_error_about_a_struct_shows_no_secret_field);
+    RUN_TEST(a_function_that_does_not_return_is_named);
     RUN_TEST(a_map_has_the_parts_of_its_codec);
     RUN_TEST(a_verify_function_needs_a_setter);
     return check_end();
