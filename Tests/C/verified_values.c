@@ -249,7 +249,7 @@ static void a_function_that_does_not_return_is_named(void) {
     OK(invivo_define(runtime, &definition, NULL, E));
     atomic_store(&holds, true);
     expects_error(say("a.yaml", "traits: { v.slow: [Set: { secret: 7 }] }", E), INVIVO_E_TIMEOUT,
-                  "a.yaml:1:35: v.slow.secret: the verify function of 'secret' has not answered after 50 ms, the rule timeout of the runtime: it must return at once, "
+                  "a.yaml:1:35: v.slow.secret: the verify function of 'secret' has not answered after 50.0 ms, the rule timeout of the runtime: it must return at once, "
                   "without waiting");
     atomic_store(&holds, false);
     end();
