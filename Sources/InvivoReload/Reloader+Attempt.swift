@@ -115,11 +115,13 @@ extension Reloader {
         return failures
     }
 
-    /// Runs several change sets as one transaction. If that fails, each is tried alone, so that no set is lost through the fault of
-    /// another. So are all if one of them is not combined with others. Returns whether documents were dropped with sets that failed.
+    /// Runs several change sets as one transaction. If that fails, each is tried alone in a turn of its own, so that no set is lost
+    /// through the fault of another. So are all if one of them is not combined with others. Returns whether documents were dropped with
+    /// a set that failed.
     func reload(joining sets: [ChangeSet]) -> Bool {
         guard var joined = sets.first else { return false }
-        if sets.count > 1 && !sets.contains(where: \.isAlone) {
+        guard sets.count > 1 else { return reload(joined) != nil && !joined.documents.opened.isEmpty }
+        if !sets.contains(where: \.isAlone) {
             for later in sets.dropFirst() { joined.join(later) }
             let attempt = attempt(joined)
             if attempt.report.failure == nil {
@@ -128,9 +130,8 @@ extension Reloader {
                 return false
             }
         }
-        var hasDropped = false
-        for set in sets where reload(set) != nil && !set.documents.opened.isEmpty { hasDropped = true }
-        return hasDropped
+        turns.tryAlone(sets)
+        return false
     }
 
     /// If it fails, its failure includes the `former` one.

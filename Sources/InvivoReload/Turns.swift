@@ -26,12 +26,17 @@ final class Turns: Sendable {
         /// The number of the turn, and the cause of the reload in it.
         var number: UInt64 = 0
         var cause = Cause()
-        var pending: [ChangeSet] = []
+        var pending: ArraySlice<ChangeSet> = []
+        /// The number of pending sets, from the first, that failed together with others. Each has a turn of its own.
+        var alone = 0
+        /// The number of threads that wait for the turn, besides the worker, and whether the worker had the last one.
+        var waiting = 0
+        var wasOfWorker = false
         var handed: Handed?
         var worker: OwnThread?
 
-        mutating func begin() {
-            isTaken = true
+        mutating func begin(byWorker: Bool = false) {
+            (isTaken, wasOfWorker) = (true, byWorker)
             number += 1
             cause = Cause()
         }
@@ -66,6 +71,8 @@ final class Turns: Sendable {
     func take() throws(Failure) {
         try refuseInCallback()
         try container.monitor.locked { () throws(Failure) in
+            state.held { $0.waiting += 1 }
+            defer { state.held { $0.waiting -= 1 } }
             while let number = state.held({ $0.isTaken ? $0.number : nil }) {
                 let isOver = container.domains.wait(
                     until: deadline(container.options.current.commitTimeout), for: text()
@@ -99,7 +106,11 @@ final class Turns: Sendable {
         let begun = monotonicNow()
         let isClosed = try container.monitor.locked { () throws(Failure) -> Bool in
             container.registry.closing.beginWaiting()
-            defer { container.registry.closing.endWaiting() }
+            state.held { $0.waiting += 1 }
+            defer {
+                state.held { $0.waiting -= 1 }
+                container.registry.closing.endWaiting()
+            }
             while state.held({ $0.isTaken }) {
                 let now = monotonicNow()
                 guard now < deadline else {
@@ -182,9 +193,27 @@ final class Turns: Sendable {
         state.worker = try OwnThread("\(name.prefix(8))-reload") { [step] in while step() {} }
     }
 
+    /// Leaves sets that failed together to later turns of the worker, before all others that wait: each is tried alone, and other
+    /// threads have turns in between. By the worker.
+    func tryAlone(_ sets: [ChangeSet]) {
+        state.locked { state in
+            state.pending = sets + state.pending
+            state.alone += sets.count
+        }
+    }
+
+    /// How long the worker leaves the turn to threads that wait for it, in nanoseconds: they have to wake up first.
+    private static let courtesy: UInt64 = 10_000_000
+
     /// By the worker: waits for work and takes all of it, with the turn. Nil when the runtime closes.
     func takeWork() -> Work? {
         container.monitor.locked {
+            let deadline = monotonicNow() + Self.courtesy
+            while state.held({ $0.wasOfWorker && $0.waiting > 0 && !$0.isTaken && $0.handed == nil }),
+                !container.isClosing, monotonicNow() < deadline
+            {
+                _ = container.monitor.wait(until: deadline)
+            }
             // The runtime does not close while the turn is handed over.
             while true {
                 let (isDue, isEmpty) = state.held {
@@ -203,9 +232,13 @@ final class Turns: Sendable {
             return state.held { state in
                 if let handed = state.handed.take() { return .handed(handed) }
                 guard !container.isClosing else { return nil }
-                state.begin()
+                state.begin(byWorker: true)
+                if state.alone > 0 {
+                    state.alone -= 1
+                    return .sets([state.pending.removeFirst()])
+                }
                 defer { state.pending = [] }
-                return .sets(state.pending)
+                return .sets(Array(state.pending))
             }
         }
     }
@@ -215,7 +248,7 @@ final class Turns: Sendable {
     func takeAll() -> (worker: OwnThread?, pending: [ChangeSet]) {
         state.held { state in
             defer { (state.worker, state.pending) = (nil, []) }
-            return (state.worker, state.pending)
+            return (state.worker, Array(state.pending))
         }
     }
 }
