@@ -707,11 +707,11 @@ static void a_forked_child_reads_the_settings(void) {
 /* ---- functions that do not return ---- */
 
 static void a_check_that_does_not_return_is_given_up(void) {
-    begin_limited(50);
+    begin_limited(700);
     OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
     bind_audio();
     expects_error(document("a.yaml", "config:\n  audio: { voices: 13 }\n", E), INVIVO_E_TIMEOUT,
-                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the rule timeout of "
+                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 700.0 ms, the rule timeout of "
                   "the runtime: it must return at once, without waiting");
     await_count(&entered, 1);
     CHECK_EQUAL(current().voices, 1);
@@ -761,7 +761,7 @@ static invivo_status declare_nothing(const void *given, const invivo_value *valu
     return INVIVO_OK;
 }
 static void only_the_check_that_does_not_return_is_blamed(void) {
-    begin_limited(50);
+    begin_limited(700);
     static const char *all[] = {"*"};
     typedef struct dial { double level; } dial;
     static const invivo_property dial_fields[] = {INVIVO_FIELD(dial, level)};
@@ -772,7 +772,7 @@ static void only_the_check_that_does_not_return_is_blamed(void) {
     bind_audio();
     declared = 0;
     expects_error(document("a.yaml", "config:\n  audio: { voices: 13 }\ntraits: { a.level: [t.Nothing: {}, t.Nothing: {}] }\n", E), INVIVO_E_TIMEOUT,
-                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the rule timeout of the "
+                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 700.0 ms, the rule timeout of the "
                   "runtime: it must return at once, without waiting");
     CHECK_EQUAL(declared, 0);
     await_count(&entered, 1);

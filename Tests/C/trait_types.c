@@ -42,6 +42,7 @@ static void open_with(uint32_t flags) {
     options.quiet_ms = 0;
     options.flags = flags;
     options.log_level = INVIVO_LOG_SILENT;
+    options.load_timeout_ms = INVIVO_LOAD_UNLIMITED; /* timings decide no test */
     destroyed = applied = reverted = dropped = 0;
     OK(invivo_runtime_open(&runtime, &options, E));
     invivo_type type;
