@@ -1,5 +1,5 @@
 /* beside.c: a commit that concerns nothing of what there is much of: blocked documents, attached objects, conditions, readers,
- * pins, observers, files. One of many attached objects. Many variables of the environment, of which one changes.
+ * pins, observers, files. One of many attached objects.
  *
  *     bench-beside [--quick] [ROW [COUNT [EDITS]]] (among.h) */
 #define _GNU_SOURCE
@@ -20,26 +20,23 @@ static double closed(double best) {
 
 /* ---- documents and conditions ------------------------------------------------------------------------------ */
 
-static double conditions(int count) {
+/* So many keys with traits: lines of a document. */
+static double traits(int count, const char *head, const char *line) {
     open_runtime();
     invivo_changes changes = opened();
-    char *text = lines("traits:\n", "  many.part%07d: [ When: { config: others.on, is: 1, traits: [ Set: { gain: 2 } ] } ]\n", count);
+    char *text = lines(head, line, count);
     define_parts(changes, count);
-    add_document(changes, "conditions.yaml", text);
-    add_document(changes, "others.yaml", "config: { others: { on: 0 } }");
+    add_document(changes, "traits.yaml", text);
     commit(changes);
     free(text);
     return closed(commits());
 }
+static double conditions(int count) {
+    return traits(count, "config: { others: { on: 0 } }\ntraits:\n",
+                  "  many.part%07d: [ When: { config: others.on, is: 1, traits: [ Set: { gain: 2 } ] } ]\n");
+}
 static double inherits(int count) {
-    open_runtime();
-    invivo_changes changes = opened();
-    char *text = lines("traits:\n  .quiet: [ Set: { gain: 2 } ]\n", "  many.part%07d: [ Inherit: { traits: .quiet } ]\n", count);
-    define_parts(changes, count);
-    add_document(changes, "inherits.yaml", text);
-    commit(changes);
-    free(text);
-    return closed(commits());
+    return traits(count, "traits:\n  .quiet: [ Set: { gain: 2 } ]\n", "  many.part%07d: [ Inherit: { traits: .quiet } ]\n");
 }
 
 /* ---- attached objects -------------------------------------------------------------------------------------- */
@@ -173,35 +170,6 @@ static double blocked(int count) {
     return among_files(count, "traits: { many.part%07d: [ later.Trait: {} ] }\n");
 }
 
-/* ---- the environment --------------------------------------------------------------------------------------- */
-
-static double environment(int count) {
-    double best;
-    int number = 0;
-    for (int i = 0; i < count; i++) {
-        char name[60];
-        snprintf(name, sizeof name, "BENCH__s%05d__v%d", i / 10, i % 10);
-        setenv(name, "1", 1);
-    }
-    invivo_runtime_options options;
-    invivo_runtime_options_init(&options);
-    options.environment_prefix = "BENCH__";
-    must(invivo_runtime_open(&runtime, &options, &error));
-    EDITS(best, edits, {
-        char value[20];
-        snprintf(value, sizeof value, "%d", ++number);
-        setenv("BENCH__s00000__v3", value, 1);
-        must(invivo_runtime_refresh_environment(runtime, &error));
-    });
-    best = closed(best) / count;
-    for (int i = 0; i < count; i++) {
-        char name[60];
-        snprintf(name, sizeof name, "BENCH__s%05d__v%d", i / 10, i % 10);
-        unsetenv(name);
-    }
-    return best;
-}
-
 static const operation operations[] = {
     {"commit.beside.conditions", conditions},
     {"commit.beside.inherits", inherits},
@@ -214,7 +182,6 @@ static const operation operations[] = {
     {"commit.beside.files.blocked", blocked},
     {"attach.one.of.attached", attach_one},
     {"trait.edit.beside.attached", edit_other},
-    {"environment.refresh.each.of", environment},
 };
 
 int main(int argc, char **argv) { return run_all(operations, sizeof operations / sizeof *operations, argc, argv); }

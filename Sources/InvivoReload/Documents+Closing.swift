@@ -3,7 +3,7 @@ internal import InvivoLoop
 internal import InvivoWiring
 
 extension Documents {
-    /// What a close ends.
+    /// The follower and the documents that a close ends.
     struct Closing {
         let follower: FileFollower?
         let documents: [Document]

@@ -164,7 +164,7 @@ final class Documents: Sendable {
     }
 
     /// Adds files whose bytes were refused: what was missing may be in the set.
-    func with(_ retried: Retried, _ changes: DocumentChanges, addsTypes: Bool) -> DocumentChanges {
+    func adding(_ retried: Retried, to changes: DocumentChanges, addsTypes: Bool) -> DocumentChanges {
         let refused = state.locked { state in
             retried.documents(of: state.refused, addsTypes: addsTypes).filter { $0.phase == .open }
         }

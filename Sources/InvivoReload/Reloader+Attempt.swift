@@ -235,7 +235,8 @@ extension Reloader {
         var set = given
         set.documents = documents.withEntries(open)
         if !concernsNoOpenDocument && set.restoredGeneration == nil {
-            set.documents = documents.with(retrying, set.documents, addsTypes: !set.functions.traits.added.isEmpty)
+            set.documents = documents.adding(
+                retrying, to: set.documents, addsTypes: !set.functions.traits.added.isEmpty)
         }
         set.targets = targets.current(set.targets)
         let prepared = PreparedReload(set, given: given, concernsNoOpenDocument: concernsNoOpenDocument)
@@ -406,9 +407,7 @@ extension Reloader {
 
     /// Whether a document that the set opens is refused only because of unknown trait types: it is then blocked.
     private func isBlocked(_ document: NewDocument, _ failure: Failure) -> Bool {
-        guard document.document.path != nil else { return false }
-        let own = failure.all.filter { $0.location.file.isSameName(as: document.document.name) }
-        return !own.isEmpty && own.allSatisfy { $0.finding == .unknownTrait }
+        document.document.path != nil && failure.filesAtFault[document.document.name] == true
     }
 
     /// Aliases without arguments share the slots of their targets.

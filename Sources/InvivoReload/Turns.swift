@@ -247,7 +247,7 @@ final class Turns: Sendable {
     /// are released without the monitor.
     func takeAll() -> (worker: OwnThread?, pending: [ChangeSet]) {
         state.held { state in
-            defer { (state.worker, state.pending) = (nil, []) }
+            defer { (state.worker, state.pending, state.alone) = (nil, [], 0) }
             return (state.worker, Array(state.pending))
         }
     }

@@ -170,8 +170,8 @@ static invivo_type register_fragile(void) {
     OK(invivo_type_register(runtime, &fragiles, &type, E));
     return type;
 }
-/* A value that waited for the layers over it, in a commit that failed before it changed them: the next value is not kept waiting. */
-static void a_value_below_layers_follows_after_a_failed_commit(void) {
+/* Two objects whose gain is a value of the configuration, 10. */
+static void begin_with_volume(invivo_object *bass, invivo_object *fragile) {
     begin(0);
     register_fragile();
     const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "/synth.vol"};
@@ -181,9 +181,13 @@ static void a_value_below_layers_follows_after_a_failed_commit(void) {
     OK(invivo_define(runtime, &definition, NULL, E));
     definition.key = "synth.fragile", definition.type_name = "Fragile";
     OK(invivo_define(runtime, &definition, NULL, E));
-    invivo_object bass = {0}, other = {0};
-    OK(invivo_resolve_name(runtime, "synth.bass", &bass, E));
-    OK(invivo_resolve_name(runtime, "synth.fragile", &other, E));
+    OK(invivo_resolve_name(runtime, "synth.bass", bass, E));
+    OK(invivo_resolve_name(runtime, "synth.fragile", fragile, E));
+}
+/* A value that waited for the layers over it, in a commit that failed before it changed them: the next value is not kept waiting. */
+static void a_value_below_layers_follows_after_a_failed_commit(void) {
+    invivo_object bass, other;
+    begin_with_volume(&bass, &other);
     OK(document("t.yaml", "traits: { synth.bass: [synth.Code: {}] }", E));
     CHECK_EQUAL(instance_of(bass)->gain, 11);
     fragile_fails = 1;
@@ -202,18 +206,8 @@ static void a_value_below_layers_follows_after_a_failed_commit(void) {
 static void fail_next_reversal(void) { fails_to_revert = 1; }
 /* The value below the trait cannot be put back in the undo. */
 static void a_failed_undo_below_a_trait_is_restored(void) {
-    begin(0);
-    register_fragile();
-    const invivo_injection gain = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "/synth.vol"};
-    invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.bass", .type_name = "Voice",
-                                    .scope = INVIVO_SCOPE_SINGLETON, .properties = &gain, .property_count = 1};
-    OK(document("v.yaml", "config: { synth: { vol: 10 } }", E));
-    OK(invivo_define(runtime, &definition, NULL, E));
-    definition.key = "synth.fragile", definition.type_name = "Fragile";
-    OK(invivo_define(runtime, &definition, NULL, E));
-    invivo_object bass = {0}, other = {0};
-    OK(invivo_resolve_name(runtime, "synth.bass", &bass, E));
-    OK(invivo_resolve_name(runtime, "synth.fragile", &other, E));
+    invivo_object bass, other;
+    begin_with_volume(&bass, &other);
     OK(document("t.yaml", "traits: { synth.bass: [synth.Code: {}, Scale: { gain: 2 }] }", E));
     CHECK_EQUAL(instance_of(bass)->gain, 22);
     in_revert = fail_next_reversal, fragile_fails = 1;

@@ -1,4 +1,4 @@
-"""What the runtime keeps in an object of the program, where the garbage collector finds it, and nothing shows it.
+"""Data of the runtime in an object of the program: the garbage collector finds it there, and nothing shows it.
 
 A table of the package would hold it from outside: an object whose reversal refers to the object would never end.
 Therefore the `__dict__` of the object becomes a subclass of dict with a slot. Its content stays the same for `vars`,
