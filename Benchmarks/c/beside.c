@@ -1,4 +1,4 @@
-/* beside.c: a commit that concerns nothing of what there is much of: blocked documents, attached objects, conditions, readers,
+/* beside.c: a commit beside many things that it does not concern: blocked files, attached objects, conditions, readers,
  * pins, observers, files. One of many attached objects.
  *
  *     bench-beside [--quick] [ROW [COUNT [EDITS]]] (among.h) */

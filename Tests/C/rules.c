@@ -811,6 +811,34 @@ static void rules_and_commits_under_threads(void) {
     CHECK_EQUAL(destroyed, WRITERS);
 }
 
+/* Change sets that fail together are tried alone, each in a turn of its own: a commit of another thread comes between them. */
+enum { QUEUED = 200 };
+static int tried;
+static invivo_status refuse_all(const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error) {
+    (void)count, (void)at, (void)user_data, (void)error;
+    if (values[0].kind == INVIVO_KIND_NULL) return INVIVO_OK;
+    if (!__atomic_fetch_add(&tried, 1, __ATOMIC_SEQ_CST)) await_count(&let_go, 1);
+    return INVIVO_E_HOST;
+}
+static void a_queue_that_fails_leaves_turns_to_others(void) {
+    begin_limited(1000 * CHECK_LIMIT_SECONDS, INVIVO_DOMAIN_OPENER);
+    static const char *const inputs[] = {"band.low"};
+    const invivo_rule rule = {.struct_size = sizeof rule, .name = "none", .inputs = inputs, .input_count = 1, .check = refuse_all};
+    OK(invivo_rule_add(runtime, &rule, E));
+    tried = 0;
+    for (int i = 0; i < QUEUED; i++) {
+        invivo_changes set;
+        invivo_value value = invivo_int64(i);
+        OK(invivo_changes_open(runtime, &set, E));
+        OK(invivo_changes_configure(set, "band.low", &value, E));
+        OK(invivo_changes_submit(set, E));
+    }
+    add_one(&let_go);
+    OK(document("b.yaml", "config: { other: 1 }", E));
+    CHECK(__atomic_load_n(&tried, __ATOMIC_SEQ_CST) < QUEUED);
+    end();
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -840,5 +868,6 @@ int main(void) {
     RUN_TEST(a_misspelled_input_is_a_warning);
     RUN_TEST(a_check_of_an_application_runs_rules);
     RUN_TEST(rules_and_commits_under_threads);
+    RUN_TEST(a_queue_that_fails_leaves_turns_to_others);
     return check_end();
 }
