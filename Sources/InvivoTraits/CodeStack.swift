@@ -137,10 +137,10 @@ final class CodeStack {
         let entry = Entry(segment.application)
         if let failure = apply(entry, target) {
             if entries.last === entry {
-                // Values that it has set could not be put back. The next change tries again; the undo does not.
+                // Its changes could not be put back. The next commit tries again; the undo does not.
                 isBroken = true
                 undo.add { () throws(Failure) in
-                    let kept = Failure(failure.code, "a value that it has set could not be put back")
+                    let kept = Failure(failure.code, "its changes could not be put back; the next commit tries again")
                     throw target.located(kept, segment.application, "could not be reversed")
                 }
             }
