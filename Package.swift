@@ -34,8 +34,10 @@ let package = Package(
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
         .target(name: "InvivoObjects", dependencies: ["InvivoBase", "CPlatform"]),
         .target(name: "InvivoGraph", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoConfig"]),
+        .target(name: "InvivoContexts", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoGraph"]),
         .target(
-            name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoGraph"]),
+            name: "InvivoWiring",
+            dependencies: ["InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoGraph", "InvivoContexts"]),
         .target(
             name: "InvivoPools", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoGraph", "InvivoWiring"]),
         .target(
@@ -54,8 +56,8 @@ let package = Package(
         .target(
             name: "InvivoReload",
             dependencies: [
-                "InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoWiring",
-                "InvivoPools",
+                "InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoContexts",
+                "InvivoWiring", "InvivoPools",
                 "InvivoTraits", "InvivoLoop", "InvivoModules",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
@@ -72,7 +74,7 @@ let package = Package(
         .target(
             name: "InvivoABI",
             dependencies: [
-                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoDescribe", "InvivoGraph", "InvivoObjects", "InvivoPools",
+                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoContexts", "InvivoDescribe", "InvivoGraph", "InvivoObjects", "InvivoPools",
                 "InvivoReload", "InvivoTable", "InvivoTools",
             ]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE /* pthread_getattr_np */
+#include "contexts.h"
 #include "hot.h"
 
 #include <limits.h>
@@ -10,6 +11,7 @@ __thread struct iv_thread iv_thread_state;
 struct iv_core *iv_cores[IV_CORES];
 struct iv_slot *iv_slot_chunks[IV_SLOT_CHUNKS];
 struct iv_pin *iv_pin_chunks[IV_PIN_CHUNKS];
+struct iv_context_slot *iv_context_chunks[IV_CONTEXT_CHUNKS];
 struct iv_live iv_live;
 uint64_t iv_fork_count;
 

@@ -290,7 +290,9 @@ public func invivo_observer_close(_ observer: invivo_observer, _ error: UnsafeMu
     -> invivo_status
 {
     answering(error) { () throws(Failure) in
-        let observer = try HandleTable.require(observer.bits, .observer, as: Observer.self)
-        try observer.close()
+        if let observer = HandleTable.find(observer.bits, .observer, as: ContextObserver.self) {
+            return try observer.close()
+        }
+        try HandleTable.require(observer.bits, .observer, as: Observer.self).close()
     }
 }

@@ -236,6 +236,7 @@ public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
     counts.blocks = iv_load_u64(iv_live_blocks())
     counts.threads = iv_load_u64(iv_live_threads())
     counts.descriptors = iv_load_u64(iv_live_descriptors())
+    counts.contexts = iv_load_u64(iv_live_contexts())
     // Leaves `out` unchanged if its struct_size belongs to no version.
     do throws(Failure) { try fill(out, "out", least: 16, with: counts) } catch {}
 }

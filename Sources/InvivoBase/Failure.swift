@@ -47,6 +47,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let abstract = Status(INVIVO_E_ABSTRACT)
     public static let captive = Status(INVIVO_E_CAPTIVE)
     public static let refused = Status(INVIVO_E_REFUSED)
+    public static let orphaned = Status(INVIVO_E_ORPHANED)
     public static let notConfigured = Status(INVIVO_E_NOT_CONFIGURED)
     public static let conversion = Status(INVIVO_E_CONVERSION)
     public static let stop = Status(INVIVO_E_STOP)

@@ -50,6 +50,7 @@ public enum Readers {
             reader.pointee.depth = depth &- 1
         } else {
             reader.pointee.depth = 0
+            iv_store_u64(iv_reader_pooling(reader), 0)
             iv_reader_set_graph(reader, nil)
             iv_store_u64(iv_reader_epoch(reader), 0)
         }
@@ -111,6 +112,15 @@ public enum Readers {
     @inlinable @inline(__always)
     static func known(_ core: Core, _ thread: ThreadState) -> Reader? {
         thread.pointee.core == core ? thread.pointee.reader : otherSeat(core, thread)
+    }
+
+    /// The slot that the calling thread has in a core already. For data that belongs to the thread.
+    public static func own(_ core: Core) -> Reader? { known(core, iv_thread()!) }
+
+    /// The cores in which the calling thread has a slot.
+    public static func cores() -> [Core] {
+        let thread = iv_thread()!
+        return (0..<Int(thread.pointee.seat_count)).compactMap { thread.pointee.seats[$0].core }
     }
 
     @usableFromInline @inline(never)
@@ -178,6 +188,8 @@ public enum Readers {
             iv_store_u64(iv_reader_building(reader), 0)
             iv_store_u64(iv_reader_builds_from(reader), 0)
             iv_store_u64(iv_reader_pooling(reader), 0)
+            free(reader.pointee.entered)
+            (reader.pointee.entered, reader.pointee.entered_count, reader.pointee.entered_capacity) = (nil, 0, 0)
             iv_reader_set_graph(reader, nil)
             iv_store_u64(iv_reader_epoch(reader), 0)
             iv_reader_set_thread(reader, 0)
@@ -268,19 +280,6 @@ public enum Readers {
     }
 
     private static let mostLooks = 8
-
-    /// The epoch of the oldest read in a pool, plus 1; `.max` without such a read. Covers only entries that were
-    /// removed before the last `barrier`.
-    public static func oldestPooling(_ core: Core) -> UInt64 {
-        var oldest = UInt64.max
-        var slot = iv_readers(core)
-        while let reader = slot {
-            let since = iv_load_u64(iv_reader_pooling(reader))
-            if since != 0 { oldest = min(oldest, since) }
-            slot = reader.pointee.next
-        }
-        return oldest
-    }
 
     /// Threads (kernel ids) that are inside an outermost build.
     public static func building(_ core: Core) -> [UInt32] { threads(core) { iv_load_u64(iv_reader_building($0)) != 0 } }

@@ -122,6 +122,7 @@ extension invivo_type_options: SizedStruct {
         fieldRange(of: \invivo_type_options.finalize),
         fieldRange(of: \invivo_type_options.keeps_children),
         fieldRange(of: \invivo_type_options.reserved_end),
+        fieldRange(of: \invivo_type_options.parent),
     ]
 }
 
@@ -214,6 +215,7 @@ extension invivo_live_counts: SizedStruct {
         fieldRange(of: \invivo_live_counts.blocks),
         fieldRange(of: \invivo_live_counts.threads),
         fieldRange(of: \invivo_live_counts.descriptors),
+        fieldRange(of: \invivo_live_counts.contexts),
     ]
 }
 
@@ -502,6 +504,62 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.create),
         fieldRange(of: \invivo_callbacks.bind),
         fieldRange(of: \invivo_callbacks.verify),
+    ]
+}
+
+extension invivo_context_kind: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_context_kind.struct_size),
+        fieldRange(of: \invivo_context_kind.name),
+        fieldRange(of: \invivo_context_kind.policy),
+        fieldRange(of: \invivo_context_kind.reserved),
+        fieldRange(of: \invivo_context_kind.provides),
+        fieldRange(of: \invivo_context_kind.provided_count),
+    ]
+}
+
+extension invivo_context_key: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_context_key.struct_size),
+        fieldRange(of: \invivo_context_key.name),
+        fieldRange(of: \invivo_context_key.kind),
+        fieldRange(of: \invivo_context_key.reserved),
+        fieldRange(of: \invivo_context_key.type_name),
+        fieldRange(of: \invivo_context_key.initial),
+    ]
+}
+
+extension invivo_context_options: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_context_options.struct_size),
+        fieldRange(of: \invivo_context_options.kind),
+        fieldRange(of: \invivo_context_options.parent),
+        fieldRange(of: \invivo_context_options.flags),
+        fieldRange(of: \invivo_context_options.reserved),
+        fieldRange(of: \invivo_context_options.values),
+        fieldRange(of: \invivo_context_options.value_count),
+        fieldRange(of: \invivo_context_options.object),
+        fieldRange(of: \invivo_context_options.place),
+    ]
+}
+
+extension invivo_context_observer: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_context_observer.struct_size),
+        fieldRange(of: \invivo_context_observer.changed),
+        fieldRange(of: \invivo_context_observer.user_data),
+        fieldRange(of: \invivo_context_observer.destroy),
+        fieldRange(of: \invivo_context_observer.domain),
+    ]
+}
+
+extension invivo_context_query: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_context_query.struct_size),
+        fieldRange(of: \invivo_context_query.kind),
+        fieldRange(of: \invivo_context_query.type),
+        fieldRange(of: \invivo_context_query.flags),
+        fieldRange(of: \invivo_context_query.reserved),
     ]
 }
 

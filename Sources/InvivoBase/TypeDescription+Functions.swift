@@ -31,6 +31,8 @@ extension TypeDescription {
         /// For trees of objects.
         public let child: Child?
         public let keyName: KeyName?
+        /// The object in which an object stands.
+        public let parent: Parent?
 
         /// Whether objects are stopped or torn down before they end.
         public var areEnded: Bool { stop != nil || setup != nil || teardown != nil }
@@ -53,7 +55,7 @@ extension TypeDescription {
             (willInject, didInject, takeRuntime) = (options.will_inject, options.did_inject, options.take_runtime)
             countReferences = options.count_references
             (weakMake, weakLoad, weakFree) = (options.weak_make, options.weak_load, options.weak_free)
-            (child, keyName) = (options.child, options.key_name)
+            (child, keyName, parent) = (options.child, options.key_name, options.parent)
         }
     }
 
@@ -69,6 +71,11 @@ extension TypeDescription {
     public typealias Child =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UInt64, UnsafeMutablePointer<invivo_object>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Parent =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<invivo_object>?,
             UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
     public typealias KeyName =

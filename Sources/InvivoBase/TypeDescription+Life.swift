@@ -134,6 +134,15 @@ extension TypeDescription {
         return try optionalText(found, "the key name of \(withArticle(name))")
     }
 
+    // MARK: parents
+
+    /// The object in which an instance stands, with one lease for the caller; 0 for none.
+    public func parent(of instance: UnsafeMutableRawPointer?, _ function: Parent) throws(Failure) -> UInt64 {
+        var found = invivo_object()
+        try CallbackResult.run("the parent function of \(name)") { function(instance, userData, &found, $0) }
+        return found.bits
+    }
+
     // MARK: weak references
 
     /// Whether the language of the instances counts their references, and has weak references to them.

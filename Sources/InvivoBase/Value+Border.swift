@@ -130,7 +130,11 @@ extension Value {
 
     /// Frees the contents of an owned value and makes it null.
     public static func free(_ value: inout invivo_value) {
-        if value.reserved == ownedMark { dispose(value, owned: true) }
+        if value.reserved == ownedMark {
+            dispose(value, owned: true)
+        } else if value.reserved == sharedMark {
+            releaseShared(value)
+        }
         value = invivo_null()
     }
 
@@ -197,6 +201,9 @@ extension Value {
         }
         return value
     }
+
+    /// Frees what `owned` has allocated.
+    static func disposeOwned(_ value: invivo_value) { dispose(value, owned: true) }
 
     /// Frees a value that `cValue` created in the same mode.
     private static func dispose(_ value: invivo_value, owned: Bool) {

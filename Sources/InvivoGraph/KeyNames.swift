@@ -29,6 +29,9 @@ public struct KeyNames: Sendable {
     /// Returns the offset of a key's name, or nil if nothing has named it yet.
     func offset(of key: String) -> UInt32? { monitor.locked { table.id(of: key).flatMap(table.offset(of:)) } }
 
+    /// The name of a key; nil for an id that was not given.
+    public func known(_ id: UInt32) -> String? { monitor.locked { Int(id) < table.count ? table.name(id) : nil } }
+
     /// Returns the id of a key, which it adds if necessary.
     public func intern(_ key: String) throws(Failure) -> UInt32 {
         guard !key.isEmpty else { throw Failure(.argument, "a key needs a name") }

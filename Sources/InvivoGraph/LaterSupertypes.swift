@@ -44,7 +44,7 @@ public final class LaterSupertypes: Sendable {
     }
 
     /// The types of a supertype; also in a forked child.
-    func types(that supertype: String) -> [String] {
+    public func types(that supertype: String) -> [String] {
         guard home.isHere else {
             return shown.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.list[supertype] ?? [] }
         }

@@ -45,6 +45,8 @@ extension Engine {
             turns.end()
             throw error
         }
+        contextObservers.close()
+        contexts.close()
         pinWatch.end()
         reloader.ramps.end()
         // Change sets hold callbacks of hosts: they are released without the monitor.
@@ -175,6 +177,7 @@ extension Engine {
         pools.closeAll()
         container.forget()
         handles.freeToken()
+        contexts.detach()
         modules.closeHandles()
         let engine = container.core.pointee.engine
         Readers.publish(container.core, graph: nil, epoch: iv_load_u64(iv_core_epoch(container.core)))

@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 public import InvivoBase
 internal import InvivoConfig
+public import InvivoContexts
 internal import InvivoGraph
 internal import InvivoLoop
 internal import InvivoObjects
@@ -47,6 +48,11 @@ public final class Engine: Sendable {
             }
         }
         RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
+        ContextTypes.set { bits, name in
+            guard let record = ObjectTable.record(bits) else { return false }
+            let type = ObjectType.of(record)
+            return type.description.isKind(of: name) || type.container.isLaterKind(type.name, of: name)
+        }
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { ObjectType.of($0).description } }
     }()
 
@@ -118,6 +124,9 @@ public final class Engine: Sendable {
             options: LiveOptions(given.changeable, log: given.log), fillsNeeds: options.fillsNeeds)
         let engine = Engine(container, options, running: loop?.loop)
         container.owner = engine
+        container.registry.contexts.connect(observers: engine.announcer.observers.contexts) { [weak engine] in
+            engine?.freeContextsSoon()
+        }
         container.registry.converters.registerStandard(StandardConverters.all)
         container.domains.events.longWait = { [weak engine] failure in engine?.announcer.keep(failure) }
         container.domains.events.longWaitIsOver = { [weak engine] message in engine?.announcer.forget(message) }
@@ -206,6 +215,19 @@ public final class Engine: Sendable {
         if next.stopGrace != former.stopGrace { reclaimer.scheduleLook() }
         if next.pinMaxAge != former.pinMaxAge { pinWatch.ageChanged() }
         container.log(.info, "options: \(next.differences(from: former))")
+    }
+
+    // MARK: contexts
+
+    public var contexts: Contexts { container.registry.contexts }
+    public var contextObservers: ContextObservers { announcer.observers.contexts }
+
+    /// Frees on the loop thread what was removed from contexts while others read it.
+    private func freeContextsSoon() {
+        let contexts = contexts
+        do throws(Failure) {
+            _ = try loop.start().schedule(after: 2) { [weak contexts] in contexts?.freeRetired() }
+        } catch { announcer.noteThreadFailure(error) }
     }
 
     // MARK: life

@@ -102,6 +102,7 @@ struct HostLeases {
     /// the monitor, which guards them.
     private func leased() -> ([Record], [ObjectLease]) {
         let replaced = replaced()
+        let ofContexts = container.registry.contexts.leases()
         var leases: [ObjectLease] = []
         for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) {
             leases.append(ObjectLease(owning: object))
@@ -112,6 +113,7 @@ struct HostLeases {
             // One lease of each is that of this function.
             var accounted = ownLeases(and: replaced).merging(targets.leases(), uniquingKeysWith: +)
             accounted.merge(claimed.counts, uniquingKeysWith: +)
+            accounted.merge(ofContexts, uniquingKeysWith: +)
             for lease in reclaimer.remembered { accounted[lease.bits, default: 0] += 1 }
             // The undo steps of several domains may keep the same lease.
             var kept: Set<ObjectIdentifier> = []

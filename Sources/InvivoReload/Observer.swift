@@ -6,13 +6,10 @@ internal import Synchronization
 /// Is notified of reloads.
 public final class Observer: Sendable {
     private struct State {
-        var isOpen = true
         /// The calls that are to be made, in their order.
         var waiting: [@Sendable (Observer) -> Void] = []
         /// Whether a thread makes them.
         var isCalling = false
-        /// The threads that call it.
-        var active: [UInt64] = []
     }
 
     public typealias Callback = @Sendable (Report) -> Void
@@ -44,6 +41,7 @@ public final class Observer: Sendable {
     /// Nil after close, which a call on another thread may overtake.
     private weak let observers: Observers?
     private let handle = OwnHandle(.observer)
+    private let gate: CallGate
     private let state: Guarded<State>
     private let first = Atomic<UInt64>(0)
     private let position = Atomic<UInt64>(0)
@@ -57,6 +55,7 @@ public final class Observer: Sendable {
         self.domain = domain
         self.destroy = destroy
         self.callbacks = callbacks
+        gate = CallGate(observers.container.monitor)
         state = Guarded(State(), by: observers.container.monitor)
     }
 
@@ -70,7 +69,7 @@ public final class Observer: Sendable {
     var number: UInt64 { position.load(ordering: .acquiring) }
 
     /// Whether it has not been closed. For callers that hold the monitor.
-    var isOpen: Bool { state.held(\.isOpen) }
+    var isOpen: Bool { gate.isOpen }
 
     /// The generation that was current when it was added, or became current just then: it is notified of the commits of later ones.
     public var since: UInt64 { first.load(ordering: .acquiring) }
@@ -127,41 +126,19 @@ public final class Observer: Sendable {
 
     private func call(_ body: () -> Void) {
         guard let container = observers?.container else { return }
-        let me = currentThread().identity
-        let begun = state.locked { state -> Bool in
-            guard state.isOpen else { return false }
-            state.active.append(me)
-            return true
-        }
-        guard begun else { return }
-        container.callback(body)
-        state.locked { state in
-            if let index = state.active.firstIndex(of: me) { state.active.remove(at: index) }
-            container.monitor.broadcast()
-        }
+        gate.call(container, body)
     }
 
     /// Ends further calls, without waiting for one under way.
-    func silence() { state.locked { ($0.isOpen, $0.waiting) = (false, []) } }
+    func silence() {
+        gate.silence()
+        state.locked { $0.waiting = [] }
+    }
 
     /// After it the callback is not called again; a call under way on another thread is awaited.
     public func close() throws(Failure) {
         guard let observers else { throw Failure(.closed, "the runtime is closed") }
-        let container = observers.container
-        let me = currentThread().identity
-        let limit = deadline(container.options.current.commitTimeout)
-        let isOver = container.monitor.locked { () -> Bool in
-            state.held { $0.isOpen = false }
-            return container.domains.wait(until: limit, for: "an observer's callback") {
-                state.held { $0.active.allSatisfy { $0 == me } }
-            }
-        }
-        guard isOver else {
-            throw Failure(
-                .timeout,
-                "the observer's callback is still under way on another thread; it is not called again, and may be closed once more"
-            )
-        }
+        try gate.close(observers.container)
         observers.remove(self)
         closeHandle()
     }

@@ -21,11 +21,14 @@ final class Observers: Sendable {
     let container: Container
     /// The observers that ask for the phases of reloads.
     let phases: PhaseObservers
+    /// The observers of contexts.
+    let contexts: ContextObservers
     private let state: Guarded<State>
 
     init(_ container: Container) {
         self.container = container
         phases = PhaseObservers(container)
+        contexts = ContextObservers(container)
         state = Guarded(State(), by: container.monitor)
     }
 

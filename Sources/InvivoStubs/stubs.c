@@ -1725,10 +1725,196 @@ static invivo_status not_ready_settings_type_add(invivo_runtime runtime, const i
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_context_declare_kinds(invivo_runtime runtime, const invivo_context_kind *kinds, size_t count, invivo_error **error) {
+    (void)runtime;
+    (void)kinds;
+    (void)count;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_declare_key(invivo_runtime runtime, const invivo_context_key *key, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_open(invivo_runtime runtime, const invivo_context_options *options, invivo_context *out, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_end(invivo_context context, invivo_error **error) {
+    (void)context;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_retain(invivo_context context, invivo_error **error) {
+    (void)context;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_release(invivo_context context, invivo_error **error) {
+    (void)context;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_get(invivo_context context, invivo_key key, invivo_value *out, invivo_error **error) {
+    (void)context;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_get_local(invivo_context context, invivo_key key, invivo_value *out, invivo_error **error) {
+    (void)context;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static const invivo_value *not_ready_view_context_value(invivo_view view, invivo_context context, invivo_key key) {
+    (void)view;
+    (void)context;
+    (void)key;
+    return 0;
+}
+
+static invivo_status not_ready_context_set(invivo_context context, invivo_key key, const invivo_value *value, invivo_error **error) {
+    (void)context;
+    (void)key;
+    (void)value;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_remove(invivo_context context, invivo_key key, invivo_error **error) {
+    (void)context;
+    (void)key;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_hide(invivo_context context, invivo_key key, invivo_error **error) {
+    (void)context;
+    (void)key;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_change_values(invivo_context context, const invivo_context_change *changes, size_t count, invivo_error **error) {
+    (void)context;
+    (void)changes;
+    (void)count;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_entries(invivo_context context, bool local, invivo_value *out, invivo_error **error) {
+    (void)context;
+    (void)local;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_observe(invivo_context context, invivo_key key, const invivo_context_observer *options, invivo_observer *out, invivo_error **error) {
+    (void)context;
+    (void)key;
+    (void)options;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_parent(invivo_context context, invivo_context *out, invivo_error **error) {
+    (void)context;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_kind_name(invivo_context context, const char **out, invivo_error **error) {
+    (void)context;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_object(invivo_context context, invivo_object *out, invivo_error **error) {
+    (void)context;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_runtime(invivo_context context, invivo_runtime *out, invivo_error **error) {
+    (void)context;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_find(invivo_context context, const invivo_context_query *query, invivo_context *out, invivo_error **error) {
+    (void)context;
+    (void)query;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_enter(invivo_context context, invivo_error **error) {
+    (void)context;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_leave(invivo_context context, invivo_error **error) {
+    (void)context;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_context not_ready_context_current(invivo_runtime runtime) {
+    (void)runtime;
+    invivo_context none;
+    memset(&none, 0, sizeof(none));
+    return none;
+}
+
+static invivo_status not_ready_context_attach(invivo_context context, invivo_object object, invivo_error **error) {
+    (void)context;
+    (void)object;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_detach(invivo_object object, invivo_error **error) {
+    (void)object;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_of(invivo_object object, invivo_context *out, invivo_error **error) {
+    (void)object;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 247,
+    .function_count = 273,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1976,6 +2162,32 @@ static const struct invivo_table not_ready = {
     .config_is_secret = not_ready_config_is_secret,
     .settings_typed_id = not_ready_settings_typed_id,
     .settings_type_add = not_ready_settings_type_add,
+    .context_declare_kinds = not_ready_context_declare_kinds,
+    .context_declare_key = not_ready_context_declare_key,
+    .context_open = not_ready_context_open,
+    .context_end = not_ready_context_end,
+    .context_retain = not_ready_context_retain,
+    .context_release = not_ready_context_release,
+    .context_get = not_ready_context_get,
+    .context_get_local = not_ready_context_get_local,
+    .view_context_value = not_ready_view_context_value,
+    .context_set = not_ready_context_set,
+    .context_remove = not_ready_context_remove,
+    .context_hide = not_ready_context_hide,
+    .context_change_values = not_ready_context_change_values,
+    .context_entries = not_ready_context_entries,
+    .context_observe = not_ready_context_observe,
+    .context_parent = not_ready_context_parent,
+    .context_kind_name = not_ready_context_kind_name,
+    .context_object = not_ready_context_object,
+    .context_runtime = not_ready_context_runtime,
+    .context_find = not_ready_context_find,
+    .context_enter = not_ready_context_enter,
+    .context_leave = not_ready_context_leave,
+    .context_current = not_ready_context_current,
+    .context_attach = not_ready_context_attach,
+    .context_detach = not_ready_context_detach,
+    .context_of = not_ready_context_of,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2985,6 +3197,110 @@ invivo_status invivo_settings_typed_id(invivo_runtime runtime, const char *name,
 
 invivo_status invivo_settings_type_add(invivo_runtime runtime, const invivo_settings_type *type, invivo_error **error) {
     return functions()->settings_type_add(runtime, type, error);
+}
+
+invivo_status invivo_context_declare_kinds(invivo_runtime runtime, const invivo_context_kind *kinds, size_t count, invivo_error **error) {
+    return functions()->context_declare_kinds(runtime, kinds, count, error);
+}
+
+invivo_status invivo_context_declare_key(invivo_runtime runtime, const invivo_context_key *key, invivo_error **error) {
+    return functions()->context_declare_key(runtime, key, error);
+}
+
+invivo_status invivo_context_open(invivo_runtime runtime, const invivo_context_options *options, invivo_context *out, invivo_error **error) {
+    return functions()->context_open(runtime, options, out, error);
+}
+
+invivo_status invivo_context_end(invivo_context context, invivo_error **error) {
+    return functions()->context_end(context, error);
+}
+
+invivo_status invivo_context_retain(invivo_context context, invivo_error **error) {
+    return functions()->context_retain(context, error);
+}
+
+invivo_status invivo_context_release(invivo_context context, invivo_error **error) {
+    return functions()->context_release(context, error);
+}
+
+invivo_status invivo_context_get(invivo_context context, invivo_key key, invivo_value *out, invivo_error **error) {
+    return functions()->context_get(context, key, out, error);
+}
+
+invivo_status invivo_context_get_local(invivo_context context, invivo_key key, invivo_value *out, invivo_error **error) {
+    return functions()->context_get_local(context, key, out, error);
+}
+
+const invivo_value *invivo_view_context_value(invivo_view view, invivo_context context, invivo_key key) {
+    return functions()->view_context_value(view, context, key);
+}
+
+invivo_status invivo_context_set(invivo_context context, invivo_key key, const invivo_value *value, invivo_error **error) {
+    return functions()->context_set(context, key, value, error);
+}
+
+invivo_status invivo_context_remove(invivo_context context, invivo_key key, invivo_error **error) {
+    return functions()->context_remove(context, key, error);
+}
+
+invivo_status invivo_context_hide(invivo_context context, invivo_key key, invivo_error **error) {
+    return functions()->context_hide(context, key, error);
+}
+
+invivo_status invivo_context_change_values(invivo_context context, const invivo_context_change *changes, size_t count, invivo_error **error) {
+    return functions()->context_change_values(context, changes, count, error);
+}
+
+invivo_status invivo_context_entries(invivo_context context, bool local, invivo_value *out, invivo_error **error) {
+    return functions()->context_entries(context, local, out, error);
+}
+
+invivo_status invivo_context_observe(invivo_context context, invivo_key key, const invivo_context_observer *options, invivo_observer *out, invivo_error **error) {
+    return functions()->context_observe(context, key, options, out, error);
+}
+
+invivo_status invivo_context_parent(invivo_context context, invivo_context *out, invivo_error **error) {
+    return functions()->context_parent(context, out, error);
+}
+
+invivo_status invivo_context_kind_name(invivo_context context, const char **out, invivo_error **error) {
+    return functions()->context_kind_name(context, out, error);
+}
+
+invivo_status invivo_context_object(invivo_context context, invivo_object *out, invivo_error **error) {
+    return functions()->context_object(context, out, error);
+}
+
+invivo_status invivo_context_runtime(invivo_context context, invivo_runtime *out, invivo_error **error) {
+    return functions()->context_runtime(context, out, error);
+}
+
+invivo_status invivo_context_find(invivo_context context, const invivo_context_query *query, invivo_context *out, invivo_error **error) {
+    return functions()->context_find(context, query, out, error);
+}
+
+invivo_status invivo_context_enter(invivo_context context, invivo_error **error) {
+    return functions()->context_enter(context, error);
+}
+
+invivo_status invivo_context_leave(invivo_context context, invivo_error **error) {
+    return functions()->context_leave(context, error);
+}
+
+invivo_context invivo_context_current(invivo_runtime runtime) {
+    return functions()->context_current(runtime);
+}
+
+invivo_status invivo_context_attach(invivo_context context, invivo_object object, invivo_error **error) {
+    return functions()->context_attach(context, object, error);
+}
+
+invivo_status invivo_context_detach(invivo_object object, invivo_error **error) {
+    return functions()->context_detach(object, error);
+}
+
+invivo_status invivo_context_of(invivo_object object, invivo_context *out, invivo_error **error) {
+    return functions()->context_of(object, out, error);
 }
 
 #pragma GCC visibility pop

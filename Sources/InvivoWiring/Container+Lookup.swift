@@ -3,6 +3,11 @@ internal import InvivoGraph
 
 /// Lookups by type, and injection into objects that the program created.
 extension Container {
+    /// Whether a supertype was added to a registered type.
+    public func isLaterKind(_ type: String, of supertype: String) -> Bool {
+        current.value.types.later.types(that: supertype).contains { $0.isSameName(as: type) }
+    }
+
     public struct Lookup: Sendable {
         public let type: String
         /// Only the key of this name, or one that ends with "." and it.

@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 public import InvivoBase
 internal import InvivoConfig
+internal import InvivoContexts
 public import InvivoGraph
 public import InvivoObjects
 
@@ -46,7 +47,8 @@ public final class Container: @unchecked Sendable {
         current = CurrentGraph(Graph(generation: 0, keys: keys), monitor)
         builds = BuildRecords(monitor)
         deferred = DeferredTable(monitor, keys)
-        registry = Registry(monitor, keys, home, fillsNeeds: fillsNeeds)
+        let contexts = Contexts(core, tag: tag, names: KeyNames(keys, guardedBy: monitor), log: options.log)
+        registry = Registry(monitor, keys, home, fillsNeeds: fillsNeeds, contexts)
         ownRecipes = OwnRecipes(monitor, registry)
         life = LifeServices(domains, name: name, options: options)
         domains.connect(to: self)

@@ -42,6 +42,8 @@ public final class ObjectExtra: @unchecked Sendable {
     }
     /// The effects and children that its setup has registered. Guarded by the container's monitor.
     var belongings: Belongings?
+    /// The context that is attached to the object. Guarded by the container's monitor.
+    var context: AttachedContext?
     /// The type of an object that outlives its runtime.
     var keptType: ObjectType?
     public init() {}

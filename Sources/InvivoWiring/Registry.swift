@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoConfig
+public import InvivoContexts
 public import InvivoGraph
 
 /// The registrations of a runtime: the names of its keys, types, assemblies, scopes and converters. They outlive the
@@ -18,8 +19,12 @@ public final class Registry: Sendable {
     /// Whether the properties that types declare as needs are injected.
     public let fillsNeeds: Bool
     public let reloadCall: CurrentReloadCall
+    public let contexts: Contexts
 
-    init(_ monitor: Monitor, _ keys: KeyTable, _ home: HomeProcess, fillsNeeds: Bool) {
+    init(
+        _ monitor: Monitor, _ keys: KeyTable, _ home: HomeProcess, fillsNeeds: Bool, _ contexts: Contexts
+    ) {
+        self.contexts = contexts
         self.monitor = monitor
         self.keys = keys
         reloadCall = CurrentReloadCall(monitor, keys)

@@ -8,7 +8,7 @@
 
 /* What a call is given for each type of parameter. `outs`: NULL, or 1024 bytes for each out parameter. */
 typedef struct arguments {
-    uint64_t runtime, object, key, type, callable, domain, job, changes, source, target, observer, module, app, override, config, pool, pin;
+    uint64_t runtime, object, key, type, callable, domain, job, changes, source, target, observer, module, app, override, config, pool, pin, context;
     invivo_view view;
     const char *text;
     const char *const *texts;
@@ -51,13 +51,13 @@ static inline char *record_of(const arguments *use, size_t size) {
 
 #define CUT(type, field) (offsetof(type, field) + sizeof(((type *)0)->field) / 2)
 static const size_t cuts_of_callable_options[] = {CUT(invivo_callable_options, struct_size), CUT(invivo_callable_options, name), CUT(invivo_callable_options, invoke), CUT(invivo_callable_options, user_data), CUT(invivo_callable_options, destroy), 0};
-static const size_t cuts_of_type_options[] = {CUT(invivo_type_options, struct_size), CUT(invivo_type_options, name), CUT(invivo_type_options, text), CUT(invivo_type_options, supertypes), CUT(invivo_type_options, supertype_count), CUT(invivo_type_options, concurrency), CUT(invivo_type_options, reserved), CUT(invivo_type_options, domain), CUT(invivo_type_options, size), CUT(invivo_type_options, alignment), CUT(invivo_type_options, init), CUT(invivo_type_options, deinit), CUT(invivo_type_options, make), CUT(invivo_type_options, release), CUT(invivo_type_options, block_size), CUT(invivo_type_options, parameters), CUT(invivo_type_options, parameter_count), CUT(invivo_type_options, properties), CUT(invivo_type_options, property_count), CUT(invivo_type_options, methods), CUT(invivo_type_options, method_count), CUT(invivo_type_options, start), CUT(invivo_type_options, stop), CUT(invivo_type_options, user_data), CUT(invivo_type_options, destroy), CUT(invivo_type_options, will_inject), CUT(invivo_type_options, did_inject), CUT(invivo_type_options, weak_make), CUT(invivo_type_options, weak_load), CUT(invivo_type_options, weak_free), CUT(invivo_type_options, block_initial), CUT(invivo_type_options, needs), CUT(invivo_type_options, need_count), CUT(invivo_type_options, child), CUT(invivo_type_options, key_name), CUT(invivo_type_options, prepare), CUT(invivo_type_options, take_runtime), CUT(invivo_type_options, count_references), CUT(invivo_type_options, lookup_name), CUT(invivo_type_options, setup), CUT(invivo_type_options, teardown), CUT(invivo_type_options, refresh), CUT(invivo_type_options, finalize), CUT(invivo_type_options, keeps_children), CUT(invivo_type_options, reserved_end), 0};
+static const size_t cuts_of_type_options[] = {CUT(invivo_type_options, struct_size), CUT(invivo_type_options, name), CUT(invivo_type_options, text), CUT(invivo_type_options, supertypes), CUT(invivo_type_options, supertype_count), CUT(invivo_type_options, concurrency), CUT(invivo_type_options, reserved), CUT(invivo_type_options, domain), CUT(invivo_type_options, size), CUT(invivo_type_options, alignment), CUT(invivo_type_options, init), CUT(invivo_type_options, deinit), CUT(invivo_type_options, make), CUT(invivo_type_options, release), CUT(invivo_type_options, block_size), CUT(invivo_type_options, parameters), CUT(invivo_type_options, parameter_count), CUT(invivo_type_options, properties), CUT(invivo_type_options, property_count), CUT(invivo_type_options, methods), CUT(invivo_type_options, method_count), CUT(invivo_type_options, start), CUT(invivo_type_options, stop), CUT(invivo_type_options, user_data), CUT(invivo_type_options, destroy), CUT(invivo_type_options, will_inject), CUT(invivo_type_options, did_inject), CUT(invivo_type_options, weak_make), CUT(invivo_type_options, weak_load), CUT(invivo_type_options, weak_free), CUT(invivo_type_options, block_initial), CUT(invivo_type_options, needs), CUT(invivo_type_options, need_count), CUT(invivo_type_options, child), CUT(invivo_type_options, key_name), CUT(invivo_type_options, prepare), CUT(invivo_type_options, take_runtime), CUT(invivo_type_options, count_references), CUT(invivo_type_options, lookup_name), CUT(invivo_type_options, setup), CUT(invivo_type_options, teardown), CUT(invivo_type_options, refresh), CUT(invivo_type_options, finalize), CUT(invivo_type_options, keeps_children), CUT(invivo_type_options, reserved_end), CUT(invivo_type_options, parent), 0};
 static const size_t cuts_of_property[] = {CUT(invivo_property, struct_size), CUT(invivo_property, name), CUT(invivo_property, kind), CUT(invivo_property, flags), CUT(invivo_property, offset), CUT(invivo_property, size), CUT(invivo_property, initial), CUT(invivo_property, min), CUT(invivo_property, max), CUT(invivo_property, step), CUT(invivo_property, initial_text), CUT(invivo_property, unit), CUT(invivo_property, text), CUT(invivo_property, choices), CUT(invivo_property, choice_count), CUT(invivo_property, was), CUT(invivo_property, was_count), CUT(invivo_property, fields), CUT(invivo_property, field_count), CUT(invivo_property, get), CUT(invivo_property, set), CUT(invivo_property, user_data), CUT(invivo_property, initial_value), CUT(invivo_property, capture), CUT(invivo_property, restore), CUT(invivo_property, forget), CUT(invivo_property, reserved), CUT(invivo_property, codec), CUT(invivo_property, reserved_end), CUT(invivo_property, verify), 0};
 static const size_t cuts_of_method[] = {CUT(invivo_method, struct_size), CUT(invivo_method, name), CUT(invivo_method, text), CUT(invivo_method, parameters), CUT(invivo_method, parameter_count), CUT(invivo_method, result), CUT(invivo_method, call), CUT(invivo_method, user_data), 0};
 static const size_t cuts_of_runtime_options[] = {CUT(invivo_runtime_options, struct_size), CUT(invivo_runtime_options, name), CUT(invivo_runtime_options, default_domain), CUT(invivo_runtime_options, flags), CUT(invivo_runtime_options, quiet_ms), CUT(invivo_runtime_options, settle_max_ms), CUT(invivo_runtime_options, commit_timeout_ms), CUT(invivo_runtime_options, log_level), CUT(invivo_runtime_options, log), CUT(invivo_runtime_options, log_user_data), CUT(invivo_runtime_options, log_destroy), CUT(invivo_runtime_options, max_document_bytes), CUT(invivo_runtime_options, start_timeout_ms), CUT(invivo_runtime_options, stop_timeout_ms), CUT(invivo_runtime_options, stop_grace_ms), CUT(invivo_runtime_options, load_timeout_ms), CUT(invivo_runtime_options, max_document_nodes), CUT(invivo_runtime_options, max_each_entries), CUT(invivo_runtime_options, pin_max_age_ms), CUT(invivo_runtime_options, history), CUT(invivo_runtime_options, rule_timeout_ms), CUT(invivo_runtime_options, revision), CUT(invivo_runtime_options, environment_prefix), CUT(invivo_runtime_options, document_roots), CUT(invivo_runtime_options, document_root_count), CUT(invivo_runtime_options, ramp_tick_ms), 0};
 static const size_t cuts_of_domain_options[] = {CUT(invivo_domain_options, struct_size), CUT(invivo_domain_options, name), CUT(invivo_domain_options, flags), CUT(invivo_domain_options, reserved), CUT(invivo_domain_options, post), CUT(invivo_domain_options, user_data), CUT(invivo_domain_options, destroy), CUT(invivo_domain_options, is_current), CUT(invivo_domain_options, begin), CUT(invivo_domain_options, end), 0};
 static const size_t cuts_of_runtime_info[] = {CUT(invivo_runtime_info, struct_size), CUT(invivo_runtime_info, generation), CUT(invivo_runtime_info, reloads), CUT(invivo_runtime_info, failures), CUT(invivo_runtime_info, definitions), CUT(invivo_runtime_info, objects), CUT(invivo_runtime_info, leases), CUT(invivo_runtime_info, targets), CUT(invivo_runtime_info, sources), CUT(invivo_runtime_info, retiring), CUT(invivo_runtime_info, waiting_jobs), CUT(invivo_runtime_info, waiting_since_ns), CUT(invivo_runtime_info, overflows), CUT(invivo_runtime_info, rescans), CUT(invivo_runtime_info, unannounced), 0};
-static const size_t cuts_of_live_counts[] = {CUT(invivo_live_counts, struct_size), CUT(invivo_live_counts, runtimes), CUT(invivo_live_counts, objects), CUT(invivo_live_counts, callables), CUT(invivo_live_counts, errors), CUT(invivo_live_counts, graphs), CUT(invivo_live_counts, blocks), CUT(invivo_live_counts, threads), CUT(invivo_live_counts, descriptors), 0};
+static const size_t cuts_of_live_counts[] = {CUT(invivo_live_counts, struct_size), CUT(invivo_live_counts, runtimes), CUT(invivo_live_counts, objects), CUT(invivo_live_counts, callables), CUT(invivo_live_counts, errors), CUT(invivo_live_counts, graphs), CUT(invivo_live_counts, blocks), CUT(invivo_live_counts, threads), CUT(invivo_live_counts, descriptors), CUT(invivo_live_counts, contexts), 0};
 static const size_t cuts_of_definition[] = {CUT(invivo_definition, struct_size), CUT(invivo_definition, key), CUT(invivo_definition, scope), CUT(invivo_definition, flags), CUT(invivo_definition, type), CUT(invivo_definition, factory), CUT(invivo_definition, user_data), CUT(invivo_definition, destroy), CUT(invivo_definition, initializer), CUT(invivo_definition, initializer_count), CUT(invivo_definition, properties), CUT(invivo_definition, property_count), CUT(invivo_definition, alias), CUT(invivo_definition, file), CUT(invivo_definition, line), CUT(invivo_definition, column), CUT(invivo_definition, parent), CUT(invivo_definition, parameters), CUT(invivo_definition, parameter_count), CUT(invivo_definition, methods), CUT(invivo_definition, method_count), CUT(invivo_definition, before), CUT(invivo_definition, after), CUT(invivo_definition, after_all), CUT(invivo_definition, before_count), CUT(invivo_definition, after_count), CUT(invivo_definition, after_all_count), CUT(invivo_definition, maker_method), CUT(invivo_definition, maker), CUT(invivo_definition, maker_count), CUT(invivo_definition, inject), CUT(invivo_definition, rank), CUT(invivo_definition, reserved), CUT(invivo_definition, block_initial), CUT(invivo_definition, constant), CUT(invivo_definition, type_name), CUT(invivo_definition, chooser), CUT(invivo_definition, options), CUT(invivo_definition, option_count), CUT(invivo_definition, start_timeout_ms), CUT(invivo_definition, stop_timeout_ms), CUT(invivo_definition, each), CUT(invivo_definition, scope_name), CUT(invivo_definition, generic), CUT(invivo_definition, defaults), CUT(invivo_definition, owner), CUT(invivo_definition, on_change), CUT(invivo_definition, reserved2), CUT(invivo_definition, on_change_reason), CUT(invivo_definition, spec_key), 0};
 static const size_t cuts_of_block_options[] = {CUT(invivo_block_options, struct_size), CUT(invivo_block_options, type_name), CUT(invivo_block_options, size), CUT(invivo_block_options, properties), CUT(invivo_block_options, property_count), CUT(invivo_block_options, initial), 0};
 static const size_t cuts_of_source_options[] = {CUT(invivo_source_options, struct_size), CUT(invivo_source_options, path), CUT(invivo_source_options, name), CUT(invivo_source_options, flags), CUT(invivo_source_options, reserved), CUT(invivo_source_options, text), CUT(invivo_source_options, length), 0};
@@ -76,6 +76,11 @@ static const size_t cuts_of_rule[] = {CUT(invivo_rule, struct_size), CUT(invivo_
 static const size_t cuts_of_trait[] = {CUT(invivo_trait, struct_size), CUT(invivo_trait, name), CUT(invivo_trait, text), CUT(invivo_trait, targets), CUT(invivo_trait, target_count), CUT(invivo_trait, fields), CUT(invivo_trait, field_count), CUT(invivo_trait, size), CUT(invivo_trait, check), CUT(invivo_trait, layers), CUT(invivo_trait, apply), CUT(invivo_trait, user_data), CUT(invivo_trait, destroy), 0};
 static const size_t cuts_of_settings[] = {CUT(invivo_settings, struct_size), CUT(invivo_settings, name), CUT(invivo_settings, path), CUT(invivo_settings, fields), CUT(invivo_settings, field_count), CUT(invivo_settings, size), CUT(invivo_settings, check), CUT(invivo_settings, create), CUT(invivo_settings, release), CUT(invivo_settings, user_data), CUT(invivo_settings, destroy), CUT(invivo_settings, flags), CUT(invivo_settings, reserved), CUT(invivo_settings, secrets), CUT(invivo_settings, secret_count), CUT(invivo_settings, schema), CUT(invivo_settings, type), 0};
 static const size_t cuts_of_settings_type[] = {CUT(invivo_settings_type, struct_size), CUT(invivo_settings_type, name), CUT(invivo_settings_type, bind), CUT(invivo_settings_type, user_data), CUT(invivo_settings_type, destroy), 0};
+static const size_t cuts_of_context_kind[] = {CUT(invivo_context_kind, struct_size), CUT(invivo_context_kind, name), CUT(invivo_context_kind, policy), CUT(invivo_context_kind, reserved), CUT(invivo_context_kind, provides), CUT(invivo_context_kind, provided_count), 0};
+static const size_t cuts_of_context_key[] = {CUT(invivo_context_key, struct_size), CUT(invivo_context_key, name), CUT(invivo_context_key, kind), CUT(invivo_context_key, reserved), CUT(invivo_context_key, type_name), CUT(invivo_context_key, initial), 0};
+static const size_t cuts_of_context_options[] = {CUT(invivo_context_options, struct_size), CUT(invivo_context_options, kind), CUT(invivo_context_options, parent), CUT(invivo_context_options, flags), CUT(invivo_context_options, reserved), CUT(invivo_context_options, values), CUT(invivo_context_options, value_count), CUT(invivo_context_options, object), CUT(invivo_context_options, place), 0};
+static const size_t cuts_of_context_observer[] = {CUT(invivo_context_observer, struct_size), CUT(invivo_context_observer, changed), CUT(invivo_context_observer, user_data), CUT(invivo_context_observer, destroy), CUT(invivo_context_observer, domain), 0};
+static const size_t cuts_of_context_query[] = {CUT(invivo_context_query, struct_size), CUT(invivo_context_query, kind), CUT(invivo_context_query, type), CUT(invivo_context_query, flags), CUT(invivo_context_query, reserved), 0};
 
 static invivo_status call_status_name(const arguments *use) {
     (void)invivo_status_name((invivo_status)use->number);
@@ -911,6 +916,86 @@ static invivo_status call_settings_typed_id(const arguments *use) {
 static invivo_status call_settings_type_add(const arguments *use) {
     return invivo_settings_type_add((invivo_runtime){use->runtime}, (const invivo_settings_type *)record_of(use, sizeof(invivo_settings_type)), use->error);
 }
+static invivo_status call_context_declare_kinds(const arguments *use) {
+    return invivo_context_declare_kinds((invivo_runtime){use->runtime}, (const invivo_context_kind *)record_of(use, sizeof(invivo_context_kind)), (size_t)use->number, use->error);
+}
+static invivo_status call_context_declare_key(const arguments *use) {
+    return invivo_context_declare_key((invivo_runtime){use->runtime}, (const invivo_context_key *)record_of(use, sizeof(invivo_context_key)), use->error);
+}
+static invivo_status call_context_open(const arguments *use) {
+    return invivo_context_open((invivo_runtime){use->runtime}, (const invivo_context_options *)record_of(use, sizeof(invivo_context_options)), (invivo_context *)out_of(use, 2), use->error);
+}
+static invivo_status call_context_end(const arguments *use) {
+    return invivo_context_end((invivo_context){use->context}, use->error);
+}
+static invivo_status call_context_retain(const arguments *use) {
+    return invivo_context_retain((invivo_context){use->context}, use->error);
+}
+static invivo_status call_context_release(const arguments *use) {
+    return invivo_context_release((invivo_context){use->context}, use->error);
+}
+static invivo_status call_context_get(const arguments *use) {
+    return invivo_context_get((invivo_context){use->context}, (invivo_key){use->key}, (invivo_value *)out_of(use, 2), use->error);
+}
+static invivo_status call_context_get_local(const arguments *use) {
+    return invivo_context_get_local((invivo_context){use->context}, (invivo_key){use->key}, (invivo_value *)out_of(use, 2), use->error);
+}
+static invivo_status call_view_context_value(const arguments *use) {
+    (void)invivo_view_context_value(use->view, (invivo_context){use->context}, (invivo_key){use->key});
+    return INVIVO_OK;
+}
+static invivo_status call_context_set(const arguments *use) {
+    return invivo_context_set((invivo_context){use->context}, (invivo_key){use->key}, use->value, use->error);
+}
+static invivo_status call_context_remove(const arguments *use) {
+    return invivo_context_remove((invivo_context){use->context}, (invivo_key){use->key}, use->error);
+}
+static invivo_status call_context_hide(const arguments *use) {
+    return invivo_context_hide((invivo_context){use->context}, (invivo_key){use->key}, use->error);
+}
+static invivo_status call_context_change_values(const arguments *use) {
+    return invivo_context_change_values((invivo_context){use->context}, NULL, (size_t)use->number, use->error);
+}
+static invivo_status call_context_entries(const arguments *use) {
+    return invivo_context_entries((invivo_context){use->context}, (bool)use->number, (invivo_value *)out_of(use, 2), use->error);
+}
+static invivo_status call_context_observe(const arguments *use) {
+    return invivo_context_observe((invivo_context){use->context}, (invivo_key){use->key}, (const invivo_context_observer *)record_of(use, sizeof(invivo_context_observer)), (invivo_observer *)out_of(use, 3), use->error);
+}
+static invivo_status call_context_parent(const arguments *use) {
+    return invivo_context_parent((invivo_context){use->context}, (invivo_context *)out_of(use, 1), use->error);
+}
+static invivo_status call_context_kind_name(const arguments *use) {
+    return invivo_context_kind_name((invivo_context){use->context}, (const char **)out_of(use, 1), use->error);
+}
+static invivo_status call_context_object(const arguments *use) {
+    return invivo_context_object((invivo_context){use->context}, (invivo_object *)out_of(use, 1), use->error);
+}
+static invivo_status call_context_runtime(const arguments *use) {
+    return invivo_context_runtime((invivo_context){use->context}, (invivo_runtime *)out_of(use, 1), use->error);
+}
+static invivo_status call_context_find(const arguments *use) {
+    return invivo_context_find((invivo_context){use->context}, (const invivo_context_query *)record_of(use, sizeof(invivo_context_query)), (invivo_context *)out_of(use, 2), use->error);
+}
+static invivo_status call_context_enter(const arguments *use) {
+    return invivo_context_enter((invivo_context){use->context}, use->error);
+}
+static invivo_status call_context_leave(const arguments *use) {
+    return invivo_context_leave((invivo_context){use->context}, use->error);
+}
+static invivo_status call_context_current(const arguments *use) {
+    (void)invivo_context_current((invivo_runtime){use->runtime});
+    return INVIVO_OK;
+}
+static invivo_status call_context_attach(const arguments *use) {
+    return invivo_context_attach((invivo_context){use->context}, (invivo_object){use->object}, use->error);
+}
+static invivo_status call_context_detach(const arguments *use) {
+    return invivo_context_detach((invivo_object){use->object}, use->error);
+}
+static invivo_status call_context_of(const arguments *use) {
+    return invivo_context_of((invivo_object){use->object}, (invivo_context *)out_of(use, 1), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -1160,6 +1245,32 @@ static const every_call every_calls[] = {
     {"invivo_config_is_secret", call_config_is_secret, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
     {"invivo_settings_typed_id", call_settings_typed_id, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 16},
     {"invivo_settings_type_add", call_settings_type_add, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", cuts_of_settings_type, 0},
+    {"invivo_context_declare_kinds", call_context_declare_kinds, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", cuts_of_context_kind, 0},
+    {"invivo_context_declare_key", call_context_declare_key, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", cuts_of_context_key, 0},
+    {"invivo_context_open", call_context_open, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", cuts_of_context_options, 4},
+    {"invivo_context_end", call_context_end, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_retain", call_context_retain, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_release", call_context_release, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_get", call_context_get, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_get_local", call_context_get_local, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_view_context_value", call_view_context_value, TAKES_HANDLE, "context", NULL, 0},
+    {"invivo_context_set", call_context_set, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_remove", call_context_remove, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_hide", call_context_hide, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_change_values", call_context_change_values, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_entries", call_context_entries, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_observe", call_context_observe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "context", cuts_of_context_observer, 8},
+    {"invivo_context_parent", call_context_parent, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 2},
+    {"invivo_context_kind_name", call_context_kind_name, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_object", call_context_object, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 2},
+    {"invivo_context_runtime", call_context_runtime, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 2},
+    {"invivo_context_find", call_context_find, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "context", cuts_of_context_query, 4},
+    {"invivo_context_enter", call_context_enter, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_leave", call_context_leave, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_current", call_context_current, TAKES_HANDLE, "runtime", NULL, 0},
+    {"invivo_context_attach", call_context_attach, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "context", NULL, 0},
+    {"invivo_context_detach", call_context_detach, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", NULL, 0},
+    {"invivo_context_of", call_context_of, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "object", NULL, 2},
 };
 
 #endif

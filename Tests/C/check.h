@@ -180,6 +180,7 @@ static inline int check_end(void) {
     CHECK_NONE_LEFT(blocks)
     CHECK_NONE_LEFT(threads)
     CHECK_NONE_LEFT(descriptors)
+    CHECK_NONE_LEFT(contexts)
     /* A joined thread is removed from /proc shortly after pthread_join has returned. */
     while (check_entries("/proc/self/task") > check_tasks && now.tv_sec < limit) clock_gettime(CLOCK_MONOTONIC, &now);
     if (check_entries("/proc/self/task") > check_tasks) check_failed(__FILE__, __LINE__, "a thread is left");

@@ -1,4 +1,5 @@
 import CPlatform
+import InvivoBase
 import Testing
 
 @testable import InvivoPools

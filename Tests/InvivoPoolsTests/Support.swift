@@ -53,11 +53,13 @@ func key(_ number: UInt64, seed: UInt64) -> PoolKey { PoolKey(.natural, number: 
 
 /// Epochs without readers: removed memory can be freed at once.
 func epochsWithoutReaders() -> ReadEpochs {
-    nonisolated(unsafe) var epoch: UInt64 = 0
+    let epoch = Guarded<UInt64>(0, by: Monitor())
     return ReadEpochs(
         advance: {
-            defer { epoch += 1 }
-            return epoch
+            epoch.locked { epoch in
+                defer { epoch += 1 }
+                return epoch
+            }
         }, oldestOpen: { .max })
 }
 

@@ -93,7 +93,8 @@ INVIVO_EXTERN_C_BEGIN
     X(E_STOP, -41, "the call succeeded, but an object failed to stop")                                          \
     X(E_DORMANT, -42, "the definition is blocked on a missing dependency")                                      \
     X(E_CAPTIVE, -49, "captive dependency: a longer-lived object would hold a shorter-lived or thread-confined one") \
-    X(E_REFUSED, -50, "a definition refuses a change of its dependency")
+    X(E_REFUSED, -50, "a definition refuses a change of its dependency")                                       \
+    X(E_ORPHANED, -51, "the parent of the context has ended")
 
 typedef int32_t invivo_status;
 
@@ -101,7 +102,7 @@ enum {
 #define INVIVO_STATUS_ENUMERATOR(name, number, text) INVIVO_##name = number,
     INVIVO_STATUS_TABLE(INVIVO_STATUS_ENUMERATOR)
 #undef INVIVO_STATUS_ENUMERATOR
-    INVIVO_STATUS_LAST = -50
+    INVIVO_STATUS_LAST = -51
 };
 
 /** Returns the name of a status code, such as "INVIVO_E_RANGE".
@@ -207,6 +208,7 @@ typedef struct invivo_config { uint64_t bits; } invivo_config;     /**< a config
 /** a table of objects whose entries live as long as their objects are held */
 typedef struct invivo_pool { uint64_t bits; } invivo_pool;
 typedef struct invivo_pin { uint64_t bits; } invivo_pin; /**< a kept generation */
+typedef struct invivo_context { uint64_t bits; } invivo_context; /**< values that are inherited from context to context */
 
 INVIVO_EXTERN_C_END
 

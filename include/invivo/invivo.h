@@ -15,6 +15,7 @@
 #include "scope.h"
 #include "view.h"
 #include "pin.h"
+#include "context.h"
 #include "source.h"
 #include "reload.h"
 #include "history.h"

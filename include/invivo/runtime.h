@@ -428,6 +428,7 @@ INVIVO_API invivo_status invivo_runtime_note_error(invivo_runtime runtime, const
 typedef struct invivo_live_counts {
     size_t struct_size;
     uint64_t runtimes, objects, callables, errors, graphs, blocks, threads, descriptors;
+    uint64_t contexts; /**< open contexts */
 } invivo_live_counts;
 /** Returns the counts of live objects in the process. */
 INVIVO_API void invivo_live(invivo_live_counts *out) INVIVO_WAITS;

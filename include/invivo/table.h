@@ -10,6 +10,7 @@
 #include "base.h"
 #include "callbacks.h"
 #include "config.h"
+#include "context.h"
 #include "graph.h"
 #include "history.h"
 #include "module.h"
@@ -282,6 +283,32 @@ struct invivo_table {
     invivo_status (*config_is_secret)(invivo_runtime runtime, const char *path, bool *out, invivo_error **error);
     invivo_status (*settings_typed_id)(invivo_runtime runtime, const char *name, const char *type, uint64_t size, invivo_config *out, invivo_error **error);
     invivo_status (*settings_type_add)(invivo_runtime runtime, const invivo_settings_type *type, invivo_error **error);
+    invivo_status (*context_declare_kinds)(invivo_runtime runtime, const invivo_context_kind *kinds, size_t count, invivo_error **error);
+    invivo_status (*context_declare_key)(invivo_runtime runtime, const invivo_context_key *key, invivo_error **error);
+    invivo_status (*context_open)(invivo_runtime runtime, const invivo_context_options *options, invivo_context *out, invivo_error **error);
+    invivo_status (*context_end)(invivo_context context, invivo_error **error);
+    invivo_status (*context_retain)(invivo_context context, invivo_error **error);
+    invivo_status (*context_release)(invivo_context context, invivo_error **error);
+    invivo_status (*context_get)(invivo_context context, invivo_key key, invivo_value *out, invivo_error **error);
+    invivo_status (*context_get_local)(invivo_context context, invivo_key key, invivo_value *out, invivo_error **error);
+    const invivo_value *(*view_context_value)(invivo_view view, invivo_context context, invivo_key key);
+    invivo_status (*context_set)(invivo_context context, invivo_key key, const invivo_value *value, invivo_error **error);
+    invivo_status (*context_remove)(invivo_context context, invivo_key key, invivo_error **error);
+    invivo_status (*context_hide)(invivo_context context, invivo_key key, invivo_error **error);
+    invivo_status (*context_change_values)(invivo_context context, const invivo_context_change *changes, size_t count, invivo_error **error);
+    invivo_status (*context_entries)(invivo_context context, bool local, invivo_value *out, invivo_error **error);
+    invivo_status (*context_observe)(invivo_context context, invivo_key key, const invivo_context_observer *options, invivo_observer *out, invivo_error **error);
+    invivo_status (*context_parent)(invivo_context context, invivo_context *out, invivo_error **error);
+    invivo_status (*context_kind_name)(invivo_context context, const char **out, invivo_error **error);
+    invivo_status (*context_object)(invivo_context context, invivo_object *out, invivo_error **error);
+    invivo_status (*context_runtime)(invivo_context context, invivo_runtime *out, invivo_error **error);
+    invivo_status (*context_find)(invivo_context context, const invivo_context_query *query, invivo_context *out, invivo_error **error);
+    invivo_status (*context_enter)(invivo_context context, invivo_error **error);
+    invivo_status (*context_leave)(invivo_context context, invivo_error **error);
+    invivo_context (*context_current)(invivo_runtime runtime);
+    invivo_status (*context_attach)(invivo_context context, invivo_object object, invivo_error **error);
+    invivo_status (*context_detach)(invivo_object object, invivo_error **error);
+    invivo_status (*context_of)(invivo_object object, invivo_context *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -271,6 +271,9 @@ typedef struct invivo_type_options {
     invivo_status (*finalize)(void *instance, void *user_data, invivo_error **error);
     uint32_t keeps_children; /**< 1: the object is not set up again when its children change, see setup.h */
     uint32_t reserved_end;   /**< 0 */
+    /** Returns the object in which an object stands, such as its window or view, with one lease for the caller; zero for none. May
+     * be NULL. invivo_context_of follows it. Called in the object's domain without locks held. */
+    invivo_status (*parent)(void *instance, void *user_data, invivo_object *out, invivo_error **error);
 } invivo_type_options;
 
 /** Registers a type.

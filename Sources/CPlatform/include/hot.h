@@ -25,6 +25,8 @@ struct iv_reader {
     struct iv_pin *free_pins; /* unused pins, for the next ones of this thread */
     struct iv_reader *next;
     uint32_t thread;   /* the kernel's thread id, 0 = free */
+    uint32_t entered_count, entered_capacity;
+    uint64_t *entered; /* the handles of the contexts that the thread has entered, the outermost first; freed with the slot's thread */
 };
 
 /* A pin: it keeps one generation (docs/architecture.md: Reading). Never freed; belongs to its core. `state`: the generation of the
@@ -53,6 +55,7 @@ enum { IV_PIN_SHIFT = 20, IV_PIN_CHUNK_SHIFT = 8, IV_PIN_CHUNKS = 1 << (IV_PIN_S
  * the upper half of the runtime's handle while it is open, and 0 otherwise. Order of a commit: current, then epoch (release); a membarrier before anything is freed. */
 struct iv_pool_list;
 struct iv_creation;
+struct iv_context;
 struct iv_core {
     uint64_t tag;
     const void *current;
@@ -69,6 +72,8 @@ struct iv_core {
     struct iv_pin *free_pins; /* unused ones that no thread keeps; under the same lock */
     uint64_t pin_moves;       /* incremented when a reader or another pin takes over the generation of a pin */
     uint64_t pins_watched;    /* whether a look for old pins is planned */
+    void *contexts;           /* the Contexts, unretained: the Container keeps it while a reader is inside */
+    struct iv_context *context_defaults; /* the declared defaults of keys, as a context; NULL without one */
 };
 
 enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_FORKED = 3 };
@@ -393,6 +398,11 @@ static inline void iv_pin_read_current(struct iv_pin *pin, struct iv_core *core)
 static inline uint64_t *iv_core_pin_moves(struct iv_core *core) { return &core->pin_moves; }
 static inline uint64_t *iv_core_pins_watched(struct iv_core *core) { return &core->pins_watched; }
 
+static inline void *iv_core_contexts(const struct iv_core *core) { return __atomic_load_n(&core->contexts, __ATOMIC_ACQUIRE); }
+static inline void iv_core_set_contexts(struct iv_core *core, void *contexts) { __atomic_store_n(&core->contexts, contexts, __ATOMIC_RELEASE); }
+static inline struct iv_context *iv_core_context_defaults(const struct iv_core *core) { return __atomic_load_n(&core->context_defaults, __ATOMIC_ACQUIRE); }
+static inline void iv_core_set_context_defaults(struct iv_core *core, struct iv_context *defaults) { __atomic_store_n(&core->context_defaults, defaults, __ATOMIC_RELEASE); }
+
 static inline const void *iv_core_current(const struct iv_core *core) { return __atomic_load_n(&core->current, __ATOMIC_ACQUIRE); }
 static inline void iv_core_publish(struct iv_core *core, const void *graph, uint64_t epoch) {
     __atomic_store_n(&core->current, graph, __ATOMIC_RELEASE);
@@ -420,7 +430,7 @@ void iv_hold_across_fork(struct iv_held *held);
 /* ---- live objects ------------------------------------------------------------------------------------- */
 
 struct iv_live {
-    uint64_t runtimes, objects, callables, errors, graphs, blocks, threads, descriptors, leases;
+    uint64_t runtimes, objects, callables, errors, graphs, blocks, threads, descriptors, leases, contexts;
     uint64_t sequence; /* of creation */
     uint64_t thread_ids;
 };
@@ -430,6 +440,7 @@ static inline uint64_t *iv_live_graphs(void) { return &iv_live.graphs; }
 static inline uint64_t *iv_live_blocks(void) { return &iv_live.blocks; }
 static inline uint64_t *iv_live_threads(void) { return &iv_live.threads; }
 static inline uint64_t *iv_live_descriptors(void) { return &iv_live.descriptors; }
+static inline uint64_t *iv_live_contexts(void) { return &iv_live.contexts; }
 static inline uint64_t *iv_live_sequence(void) { return &iv_live.sequence; }
 static inline uint64_t *iv_live_thread_ids(void) { return &iv_live.thread_ids; }
 

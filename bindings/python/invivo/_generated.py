@@ -63,7 +63,8 @@ INVIVO_E_STOP = -41
 INVIVO_E_DORMANT = -42
 INVIVO_E_CAPTIVE = -49
 INVIVO_E_REFUSED = -50
-INVIVO_STATUS_LAST = -50
+INVIVO_E_ORPHANED = -51
+INVIVO_STATUS_LAST = -51
 INVIVO_KIND_NULL = 0
 INVIVO_KIND_BOOL = 1
 INVIVO_KIND_INT8 = 2
@@ -298,6 +299,16 @@ INVIVO_GRAPH_KEYS_SWIFT = 17
 INVIVO_GRAPH_KEYS_PYTHON = 18
 INVIVO_GRAPH_SCHEMA = 24
 INVIVO_GRAPH_UNREAD = 32
+INVIVO_CONTEXT_FOLLOWS = 1
+INVIVO_PROVIDED_LIVE = 1
+INVIVO_CONTEXT_DETACHED = 1
+INVIVO_CONTEXT_STRONG_PARENT = 2
+INVIVO_CONTEXT_WEAK_PARENT = 4
+INVIVO_VALUE_SET = 0
+INVIVO_VALUE_REMOVE = 1
+INVIVO_VALUE_HIDE = 2
+INVIVO_FIND_ABOVE = 1
+INVIVO_FIND_EXACT_TYPE = 2
 INVIVO_SECTION_PRIVATE = 1
 INVIVO_SETTINGS_DISCREET = 1
 INVIVO_ENTRY_SETTINGS = 3
@@ -350,6 +361,7 @@ STATUS: list[tuple[str, int, str]] = [
     ("INVIVO_E_DORMANT", -42, "the definition is blocked on a missing dependency"),
     ("INVIVO_E_CAPTIVE", -49, "captive dependency: a longer-lived object would hold a shorter-lived or thread-confined one"),
     ("INVIVO_E_REFUSED", -50, "a definition refuses a change of its dependency"),
+    ("INVIVO_E_ORPHANED", -51, "the parent of the context has ended"),
 ]
 
 # (name, number) of every kind of value.
@@ -444,6 +456,10 @@ class invivo_pool(ctypes.Structure):
 
 
 class invivo_pin(ctypes.Structure):
+    pass
+
+
+class invivo_context(ctypes.Structure):
     pass
 
 
@@ -627,7 +643,39 @@ class invivo_callbacks(ctypes.Structure):
     pass
 
 
+class invivo_context_provided(ctypes.Structure):
+    pass
+
+
+class invivo_context_kind(ctypes.Structure):
+    pass
+
+
+class invivo_context_key(ctypes.Structure):
+    pass
+
+
+class invivo_context_value(ctypes.Structure):
+    pass
+
+
 class invivo_place(ctypes.Structure):
+    pass
+
+
+class invivo_context_options(ctypes.Structure):
+    pass
+
+
+class invivo_context_change(ctypes.Structure):
+    pass
+
+
+class invivo_context_observer(ctypes.Structure):
+    pass
+
+
+class invivo_context_query(ctypes.Structure):
     pass
 
 
@@ -703,6 +751,9 @@ invivo_pool._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_pin._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_context._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_value_as_string._fields_ = [
@@ -867,6 +918,7 @@ invivo_type_options._fields_ = [
     ("finalize", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("keeps_children", ctypes.c_uint32),
     ("reserved_end", ctypes.c_uint32),
+    ("parent", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -944,6 +996,7 @@ invivo_live_counts._fields_ = [
     ("blocks", ctypes.c_uint64),
     ("threads", ctypes.c_uint64),
     ("descriptors", ctypes.c_uint64),
+    ("contexts", ctypes.c_uint64),
 ]
 invivo_injection._fields_ = [
     ("name", ctypes.c_char_p),
@@ -1248,9 +1301,65 @@ invivo_callbacks._fields_ = [
     ("bind", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("verify", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
 ]
+invivo_context_provided._fields_ = [
+    ("key", ctypes.c_char_p),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+]
+invivo_context_kind._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("policy", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("provides", ctypes.POINTER(invivo_context_provided)),
+    ("provided_count", ctypes.c_uint64),
+]
+invivo_context_key._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("kind", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("type_name", ctypes.c_char_p),
+    ("initial", ctypes.POINTER(invivo_value)),
+]
+invivo_context_value._fields_ = [
+    ("key", invivo_key),
+    ("value", invivo_value),
+]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),
     ("line", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+]
+invivo_context_options._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("kind", ctypes.c_char_p),
+    ("parent", invivo_context),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("values", ctypes.POINTER(invivo_context_value)),
+    ("value_count", ctypes.c_uint64),
+    ("object", invivo_object),
+    ("place", invivo_place),
+]
+invivo_context_change._fields_ = [
+    ("key", invivo_key),
+    ("what", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("value", invivo_value),
+]
+invivo_context_observer._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("changed", ctypes.CFUNCTYPE(None, ctypes.c_void_p, invivo_context, invivo_key, ctypes.POINTER(invivo_value))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("domain", invivo_domain),
+]
+invivo_context_query._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("kind", ctypes.c_char_p),
+    ("type", ctypes.c_char_p),
+    ("flags", ctypes.c_uint32),
     ("reserved", ctypes.c_uint32),
 ]
 invivo_rule._fields_ = [
@@ -1338,6 +1447,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_config,
     invivo_pool,
     invivo_pin,
+    invivo_context,
     invivo_value_as_string,
     invivo_value_as_bytes,
     invivo_value_as_list,
@@ -1383,7 +1493,15 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_token,
     invivo_app_options,
     invivo_callbacks,
+    invivo_context_provided,
+    invivo_context_kind,
+    invivo_context_key,
+    invivo_context_value,
     invivo_place,
+    invivo_context_options,
+    invivo_context_change,
+    invivo_context_observer,
+    invivo_context_query,
     invivo_rule,
     invivo_section,
     invivo_settings,
@@ -1643,6 +1761,32 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_config_is_secret": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_bool), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_settings_typed_id": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_config), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_settings_type_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_settings_type), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_declare_kinds": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_context_kind), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_declare_key": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_context_key), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_open": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_context_options), ctypes.POINTER(invivo_context), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_end": (ctypes.c_int32, [invivo_context, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_retain": (ctypes.c_int32, [invivo_context, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_release": (ctypes.c_int32, [invivo_context, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_get": (ctypes.c_int32, [invivo_context, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], True),
+    "invivo_context_get_local": (ctypes.c_int32, [invivo_context, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], True),
+    "invivo_view_context_value": (ctypes.POINTER(invivo_value), [invivo_view, invivo_context, invivo_key], True),
+    "invivo_context_set": (ctypes.c_int32, [invivo_context, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_remove": (ctypes.c_int32, [invivo_context, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_hide": (ctypes.c_int32, [invivo_context, invivo_key, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_change_values": (ctypes.c_int32, [invivo_context, ctypes.POINTER(invivo_context_change), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_entries": (ctypes.c_int32, [invivo_context, ctypes.c_bool, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_observe": (ctypes.c_int32, [invivo_context, invivo_key, ctypes.POINTER(invivo_context_observer), ctypes.POINTER(invivo_observer), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_parent": (ctypes.c_int32, [invivo_context, ctypes.POINTER(invivo_context), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_kind_name": (ctypes.c_int32, [invivo_context, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_object": (ctypes.c_int32, [invivo_context, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_runtime": (ctypes.c_int32, [invivo_context, ctypes.POINTER(invivo_runtime), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_find": (ctypes.c_int32, [invivo_context, ctypes.POINTER(invivo_context_query), ctypes.POINTER(invivo_context), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_enter": (ctypes.c_int32, [invivo_context, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_leave": (ctypes.c_int32, [invivo_context, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_current": (invivo_context, [invivo_runtime], True),
+    "invivo_context_attach": (ctypes.c_int32, [invivo_context, invivo_object, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_detach": (ctypes.c_int32, [invivo_object, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_of": (ctypes.c_int32, [invivo_object, ctypes.POINTER(invivo_context), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1894,6 +2038,32 @@ TABLE: list[str] = [
     "invivo_config_is_secret",
     "invivo_settings_typed_id",
     "invivo_settings_type_add",
+    "invivo_context_declare_kinds",
+    "invivo_context_declare_key",
+    "invivo_context_open",
+    "invivo_context_end",
+    "invivo_context_retain",
+    "invivo_context_release",
+    "invivo_context_get",
+    "invivo_context_get_local",
+    "invivo_view_context_value",
+    "invivo_context_set",
+    "invivo_context_remove",
+    "invivo_context_hide",
+    "invivo_context_change_values",
+    "invivo_context_entries",
+    "invivo_context_observe",
+    "invivo_context_parent",
+    "invivo_context_kind_name",
+    "invivo_context_object",
+    "invivo_context_runtime",
+    "invivo_context_find",
+    "invivo_context_enter",
+    "invivo_context_leave",
+    "invivo_context_current",
+    "invivo_context_attach",
+    "invivo_context_detach",
+    "invivo_context_of",
 ]
 
 

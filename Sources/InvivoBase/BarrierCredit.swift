@@ -1,14 +1,14 @@
-internal import InvivoBase
-
 /// How often reclaiming may interrupt the process's running threads: a burst at once, then at a steady rate.
-struct BarrierCredit {
+public struct BarrierCredit {
     private static let burst: UInt64 = 64
     private static let interval: UInt64 = 500_000
     private var left = burst
     private var refilled = monotonicNow()
 
+    public init() {}
+
     /// Whether a barrier may be issued now.
-    mutating func take() -> Bool {
+    public mutating func take() -> Bool {
         let now = monotonicNow()
         let earned = (now - refilled) / Self.interval
         if earned > 0 {

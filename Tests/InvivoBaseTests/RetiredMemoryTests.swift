@@ -1,29 +1,42 @@
 import Glibc
 import Testing
 
-@testable import InvivoPools
+@testable import InvivoBase
 
 /// Memory that readers may still see, with scripted readers.
-@Suite(.tags(.rawMemory)) struct RetiredMemoryTests {
+@Suite struct RetiredMemoryTests {
     /// Reading sections as numbers: each began in an epoch.
-    private final class Readers {
-        var epoch: UInt64 = 0
-        var open: [UInt64] = []
-        var freed: [UnsafeMutableRawPointer] = []
+    private final class Readers: Sendable {
+        private struct State {
+            var epoch: UInt64 = 0
+            var open: [UInt64] = []
+            var freed: [UInt] = []
+        }
+        private let state = Guarded(State(), by: Monitor())
+
+        var epoch: UInt64 { state.locked { $0.epoch } }
+        var open: [UInt64] { state.locked { $0.open } }
+        var freed: [UnsafeMutableRawPointer] {
+            state.locked { $0.freed }.compactMap { UnsafeMutableRawPointer(bitPattern: $0) }
+        }
 
         /// As `ReadSection` notes it: the epoch plus 1.
-        func begin() { open.append(epoch + 1) }
-        func endOldest() { open.removeFirst() }
-        var epochs: ReadEpochs {
+        func begin() { state.locked { $0.open.append($0.epoch + 1) } }
+        func end(at index: Int) { state.locked { _ = $0.open.remove(at: index) } }
+        func forget() { state.locked { $0.freed = [] } }
+
+        private var epochs: ReadEpochs {
             ReadEpochs(
-                advance: {
-                    defer { self.epoch += 1 }
-                    return self.epoch
-                }, oldestOpen: { self.open.min() ?? .max })
+                advance: { [state] in
+                    state.locked { state in
+                        defer { state.epoch += 1 }
+                        return state.epoch
+                    }
+                }, oldestOpen: { [state] in state.locked { $0.open.min() ?? .max } })
         }
         func memory() -> RetiredMemory {
-            RetiredMemory(epochs) { pointer in
-                self.freed.append(pointer)
+            RetiredMemory(epochs) { [state] pointer in
+                state.locked { [address = UInt(bitPattern: pointer)] in $0.freed.append(address) }
                 Glibc.free(pointer)
             }
         }
@@ -63,9 +76,30 @@ import Testing
         readers.begin()
         memory.add(block(), size: RetiredMemory.mostBytes)
         #expect(readers.freed == [before])
-        readers.endOldest()
+        readers.end(at: 0)
         memory.add(block(), size: RetiredMemory.mostBytes)
         #expect(readers.freed == [before, after])
+    }
+
+    @Test func urgentMemoryIsFreedAtOnceOrByAPlannedLook() {
+        let readers = Readers()
+        let memory = readers.memory()
+        let planned = Guarded(0, by: Monitor())
+        memory.onPending { planned.locked { $0 += 1 } }
+        memory.add(block(), size: 1, isUrgent: true)
+        #expect(readers.freed.count == 1)
+        readers.begin()
+        memory.add(block(), size: 1, isUrgent: true)
+        memory.add(block(), size: 1, isUrgent: true)
+        #expect(readers.freed.count == 1)
+        #expect(planned.locked { $0 } == 1)
+        // A look that finds the section still open plans a further one.
+        memory.freePlanned()
+        #expect(planned.locked { $0 } == 2)
+        readers.end(at: 0)
+        memory.freePlanned()
+        #expect(readers.freed.count == 3)
+        #expect(planned.locked { $0 } == 2)
     }
 
     /// A section that begins in epoch E sees nothing that was removed in an earlier one.
@@ -79,12 +113,12 @@ import Testing
             case 0: readers.begin()
             case 1:
                 if !readers.open.isEmpty {
-                    readers.open.remove(at: Int.random(in: 0..<readers.open.count, using: &steps))
+                    readers.end(at: Int.random(in: 0..<readers.open.count, using: &steps))
                 }
             default:
                 let block = block()
                 removed[block] = readers.epoch
-                readers.freed = []
+                readers.forget()
                 memory.add(block, size: Bool.random(using: &steps) ? RetiredMemory.mostBytes : 1)
                 for pointer in readers.freed {
                     let epoch = removed.removeValue(forKey: pointer) ?? 0
@@ -92,5 +126,17 @@ import Testing
                 }
             }
         }
+    }
+}
+
+/// A generator whose steps can be repeated by its seed.
+private struct Steps: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
     }
 }

@@ -1,0 +1,157 @@
+public import CInvivo
+internal import CPlatform
+public import InvivoBase
+
+/// Reads of values without locks, and of the chain of contexts. No class, so that a call needs no metatype.
+public enum ContextReads {
+    /// A found value (`value`, owned by the caller), or why there is none: IV_CONTEXT_..., or -1 for a handle that cannot be read.
+    @inline(__always)
+    public static func get(_ bits: UInt64, _ key: UInt64, isLocal: Bool, _ out: UnsafeMutablePointer<invivo_value>)
+        -> Int32
+    {
+        let handle = ContextHandle(bits: bits)
+        guard let core = handle.core else { return -1 }
+        let tag = iv_load_u64(iv_core_tag(core))
+        guard isKey(key, of: tag), let reader = ReadSection.begin(core, tag: tag) else { return -1 }
+        defer { ReadSection.end(reader) }
+        guard let context = handle.context else { return -1 }
+        var found: UnsafePointer<iv_context_version>?
+        let outcome = search(context, UInt32(truncatingIfNeeded: key), isLocal: isLocal, core, &found)
+        guard outcome == IV_CONTEXT_FOUND, let found else { return outcome }
+        guard let copy = Value.copyShared(RawVersion(mutating: found).valuePointer.pointee) else { return -2 }
+        out.pointee = copy
+        return 0
+    }
+
+    /// The found value, borrowed until the view of the thread ends; nil without one.
+    public static func borrow(_ reader: Reader, _ owner: UInt32, _ bits: UInt64, _ key: UInt64)
+        -> UnsafePointer<invivo_value>?
+    {
+        let handle = ContextHandle(bits: bits)
+        guard reader.pointee.depth > 0, let core = handle.core, !Readers.isParents(core) else { return nil }
+        let tag = iv_load_u64(iv_core_tag(core))
+        guard isKey(key, of: tag), UInt32(truncatingIfNeeded: key >> 32) == owner else { return nil }
+        ReadSection.beginForView(reader, core)
+        guard let context = handle.context else { return nil }
+        var found: UnsafePointer<iv_context_version>?
+        guard search(context, UInt32(truncatingIfNeeded: key), isLocal: false, core, &found) == IV_CONTEXT_FOUND
+        else { return nil }
+        return found.map { UnsafePointer(RawVersion(mutating: $0).valuePointer) }
+    }
+
+    @inline(__always)
+    private static func isKey(_ key: UInt64, of tag: UInt64) -> Bool {
+        HandleBits(key).kind == HandleBits.keyKind && HandleBits(key).tag == tag
+    }
+
+    @inline(__always)
+    private static func search(
+        _ context: RawContext, _ key: UInt32, isLocal: Bool, _ core: Core,
+        _ found: inout UnsafePointer<iv_context_version>?
+    ) -> Int32 {
+        if isLocal { return iv_context_search_local(context, key, &found) }
+        let outcome = iv_context_search(context, key, &found)
+        guard outcome == IV_CONTEXT_NOTHING, let defaults = iv_core_context_defaults(core) else { return outcome }
+        found = iv_context_look(defaults, key, .max)
+        return found == nil ? outcome : Int32(IV_CONTEXT_FOUND)
+    }
+}
+
+// MARK: the chain
+
+extension Contexts {
+    /// The parent of a context; nil if it has none.
+    public static func parent(of handle: ContextHandle) throws(Failure) -> ContextHandle? {
+        try use(handle) { (contexts, context, _) throws(Failure) in
+            guard let parent = context.pointee.parent else { return nil }
+            return try contexts.locked(context) { () throws(Failure) in
+                guard iv_load_u64(iv_context_ended(parent)) == 0 else { throw orphaned(contexts, context, nil) }
+                return ContextHandle(of: parent)
+            }
+        }
+    }
+
+    /// The context and those above it, which are marked as observed from here on. Ends where a parent has ended.
+    public static func observedChain(from handle: ContextHandle) throws(Failure) -> [ContextHandle] {
+        try use(handle) { (contexts, context, _) throws(Failure) in
+            try contexts.locked(context) { () throws(Failure) in
+                try contexts.requireOpen(context)
+                var chain: [ContextHandle] = []
+                var next: RawContext? = context
+                while let level = next, iv_load_u64(iv_context_ended(level)) == 0 {
+                    iv_context_set_observed(level, 1)
+                    chain.append(ContextHandle(of: level))
+                    next = level.pointee.parent
+                }
+                return chain
+            }
+        }
+    }
+
+    /// The name of the kind of a context; nil if it has none.
+    public static func kind(of handle: ContextHandle) throws(Failure) -> (contexts: Contexts, index: Int)? {
+        try use(handle) { (contexts, context, _) throws(Failure) in
+            context.pointee.kind == 0 ? nil : (contexts, Int(context.pointee.kind) - 1)
+        }
+    }
+
+    /// The handle of the runtime of a context.
+    public static func runtime(of handle: ContextHandle) throws(Failure) -> UInt64 {
+        try use(handle) { (contexts, _, _) throws(Failure) in contexts.runtime }
+    }
+
+    /// The object of a context with a lease; 0 if it has none.
+    public static func object(of handle: ContextHandle) throws(Failure) -> UInt64 {
+        try use(handle) { (contexts, context, _) throws(Failure) in
+            guard context.pointee.object != 0 else { return 0 }
+            guard ObjectTable.retain(context.pointee.object) else { throw Failure(.stale, "the context has ended") }
+            return context.pointee.object
+        }
+    }
+
+    public enum Wanted {
+        case kind(String)
+        /// A type, a supertype or an interface, or exactly a type.
+        case type(String, isExact: Bool)
+    }
+
+    /// The nearest context upward.
+    public static func find(_ handle: ContextHandle, _ wanted: Wanted, isAbove: Bool) throws(Failure) -> ContextHandle {
+        try use(handle) { (contexts, context, _) throws(Failure) in
+            let fits = try contexts.test(wanted)
+            var next: RawContext? = isAbove ? context.pointee.parent : context
+            while let level = next {
+                let found = try contexts.locked(context) { () throws(Failure) -> ContextHandle in
+                    guard iv_load_u64(iv_context_ended(level)) == 0 else {
+                        throw level == context
+                            ? Failure(.stale, "the context has ended") : orphaned(contexts, context, nil)
+                    }
+                    return ContextHandle(of: level)
+                }
+                if fits(level) { return found }
+                next = level.pointee.parent
+            }
+            let what =
+                switch wanted {
+                case .kind(let name): "of the kind '\(name)'"
+                case .type(let name, _): "with an object of the type '\(name)'"
+                }
+            throw Failure(.notFound, "\(contexts.description(of: context)) is in no context \(what)")
+        }
+    }
+
+    private func test(_ wanted: Wanted) throws(Failure) -> (RawContext) -> Bool {
+        switch wanted {
+        case .kind(let name):
+            let index = try kinds.index(named: name)
+            return { Int($0.pointee.kind) == index + 1 }
+        case .type(let name, let isExact):
+            return { context in
+                guard context.pointee.object != 0 else { return false }
+                return isExact
+                    ? ObjectLease.typeOf(context.pointee.object)?.name.isSameName(as: name) == true
+                    : ContextTypes.isKind(context.pointee.object, of: name)
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+public import InvivoBase
+public import InvivoContexts
+internal import InvivoGraph
+
+/// The context of an object, which the object holds.
+public final class AttachedContext: Sendable {
+    let context: ContextHandle
+
+    /// Takes over a holder.
+    private init(owning context: ContextHandle) { self.context = context }
+
+    deinit { ending { [context] in try? Contexts.release(context) } }
+
+    /// Attaches a context to an object, in place of its former one.
+    public static func attach(_ context: ContextHandle, to object: UInt64, in container: Container) throws(Failure) {
+        let lease = try ObjectLease.retaining(object)
+        guard let record = ObjectTable.record(lease.bits), ObjectType.of(record).container === container else {
+            throw Failure(.handle, "the object belongs to another runtime than the context")
+        }
+        guard try Contexts.runtime(of: context) == container.handle else {
+            throw Failure(.handle, "the context belongs to another runtime than the object")
+        }
+        try Contexts.retain(context)
+        replace(with: AttachedContext(owning: context), of: record)
+    }
+
+    /// Detaches the context of an object, if it has one.
+    public static func detach(from object: UInt64) throws(Failure) {
+        let lease = try ObjectLease.retaining(object)
+        guard let record = ObjectTable.record(lease.bits) else { return }
+        guard ObjectType.of(record).container.home.isHere else { throw .forked() }
+        replace(with: nil, of: record)
+    }
+
+    private static func replace(with next: AttachedContext?, of record: Record) {
+        let former = ObjectType.of(record).container.monitor.locked { () -> AttachedContext? in
+            let extra = ObjectExtra.of(record)
+            defer { extra.context = next }
+            return extra.context
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    /// The nearest open context of an object: its own, or that of the objects in which it stands. Runs host code.
+    public static func nearest(to object: UInt64) throws(Failure) -> ContextHandle? {
+        var seen: Set<UInt64> = []
+        var next: ObjectLease? = try ObjectLease.retaining(object)
+        while let lease = next {
+            guard let record = ObjectTable.record(lease.bits) else { return nil }
+            let type = ObjectType.of(record)
+            guard type.container.home.isHere else { throw .forked() }
+            guard seen.insert(lease.bits).inserted else {
+                throw Failure(.cycle, "the object of type '\(type.name)' stands in itself, by its parents")
+            }
+            if let own = own(of: record), own.core != nil { return own }
+            next = try parent(of: record, type)
+        }
+        return nil
+    }
+
+    private static func own(of record: Record) -> ContextHandle? {
+        ObjectType.of(record).container.monitor.locked { ObjectExtra.known(of: record)?.context?.context }
+    }
+
+    private static func parent(of record: Record, _ type: ObjectType) throws(Failure) -> ObjectLease? {
+        guard let function = type.description.functions.parent else { return nil }
+        let thread = record.pointee.thread
+        if thread != 0, thread != currentThread().identity, let domain = type.domain,
+            !(thread == domain.thread && domain.isCurrent)
+        {
+            throw Failure(
+                .domain,
+                "the parent of an object of the confined type '\(type.name)' is found in its domain '\(domain.name)' only")
+        }
+        var object: UInt64 = 0
+        try type.container.callback { () -> Swift.Result<Void, Failure> in
+            do throws(Failure) {
+                object = try type.description.parent(of: record.pointee.instance, function)
+                return .success(())
+            } catch { return .failure(error) }
+        }.get()
+        return object == 0 ? nil : ObjectLease(owning: object)
+    }
+}
