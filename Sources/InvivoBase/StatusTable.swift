@@ -64,5 +64,6 @@ public enum StatusTable {
             -49, "INVIVO_E_CAPTIVE",
             "captive dependency: a longer-lived object would hold a shorter-lived or thread-confined one"),
         Entry(-50, "INVIVO_E_REFUSED", "a definition refuses a change of its dependency"),
+        Entry(-51, "INVIVO_E_ORPHANED", "the parent of the context has ended"),
     ]
 }

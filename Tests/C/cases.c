@@ -1,6 +1,7 @@
 /* Runs the text cases of Tests/Cases through the public C API: `c_cases FILE.case... [CASE...]`.
  * Each statement of a case is one call, or a few, with its expectation. Tests/Cases/README.md describes the format. */
 /* sanitize: yes */
+#include "cases/contexts.h"
 #include "cases/expectations.h"
 #include "cases/history.h"
 #include "cases/trait_types.h"
@@ -28,7 +29,7 @@ static const struct statement {
     {"require", 4, do_require}, {"unrequire", 2, do_unrequire}, {"trait", 3, do_trait}, {"untrait", 2, do_untrait},
     {"attach", 3, do_attach}, {"detach", 2, do_detach}, {"declare", 3, do_declare},
     {"bind", 3, do_bind}, {"unbind", 2, do_unbind}, {"settings", 2, do_settings},
-    {"unconverter", 2, do_unconverter}, {"convert", 3, do_convert},
+    {"context", 3, do_context}, {"unconverter", 2, do_unconverter}, {"convert", 3, do_convert},
     {"property_text", 4, do_property_text}, {"property_read", 4, do_property_read}, {"document_text", 3, do_document_text},
     {"traits_text", 3, do_traits_text}, {"configured", 2, do_configured}, {"observe", 2, do_observe},
     {"subscribe", 2, do_subscribe}, {"unsubscribe", 2, do_unsubscribe},
@@ -110,7 +111,7 @@ static void finish(void) {
     }
     remove_files();
     remove_variables();
-    runtime_count = job_count = rule_count = subscription_count = place_count = table_count = attached_count = 0;
+    runtime_count = job_count = rule_count = subscription_count = place_count = table_count = attached_count = context_count = 0;
     texts_clear(&heard), texts_clear(&disposed), texts_clear(&reported), texts_clear(&warned);
 }
 

@@ -358,6 +358,12 @@ static invivo_status thing_child(void *instance, void *user_data, uint64_t index
     *out = self->below[index];
     return invivo_object_retain(*out);
 }
+/* A branch stands in the object of its property `left`. */
+static invivo_status thing_parent(void *instance, void *user_data, invivo_object *out, invivo_error **error) {
+    (void)user_data, (void)error;
+    *out = ((thing *)instance)->left;
+    return out->bits ? invivo_object_retain(*out) : INVIVO_OK;
+}
 static invivo_status thing_key_name(void *instance, void *user_data, const char **out, invivo_error **error) {
     thing *self = instance;
     (void)user_data, (void)error;
@@ -453,7 +459,7 @@ static void world_register(invivo_runtime runtime, int number) {
         if (kind->life) options.start = thing_start, options.stop = thing_stop;
         if (kind->prepares) options.prepare = thing_prepare;
         if (kind->needs) options.needs = needy_needs, options.need_count = 1;
-        if (kind->children) options.child = thing_child, options.key_name = thing_key_name;
+        if (kind->children) options.child = thing_child, options.key_name = thing_key_name, options.parent = thing_parent;
         if (kind->setup) options.setup = thing_setup, options.teardown = thing_teardown, options.refresh = thing_refresh;
         if (kind->finalize) options.finalize = thing_finalize;
         options.keeps_children = kind->keeps;
