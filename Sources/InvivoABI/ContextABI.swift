@@ -18,9 +18,10 @@ public func invivo_context_declare_kinds(
     answering(error) { () throws(Failure) in
         let container = try Container.find(runtime.bits, .runtime)
         guard count == 0 || kinds != nil else { throw Failure(.argument, "kinds is NULL") }
+        guard count >= 0, count <= 1 << 16 else { throw Failure(.tooLarge, "\(count) kinds are too many") }
         var declared: [ContextKind] = []
         var next = UnsafeRawPointer(kinds)
-        for index in 0..<max(count, 0) {
+        for index in 0..<count {
             guard let given = next else { break }
             let what = "kinds[\(index)]"
             let least = MemoryLayout<invivo_context_kind>.offset(of: \.provides) ?? 8

@@ -105,11 +105,14 @@ static void fill(arguments *live) {
     OK(invivo_config_id(runtime, "a.b", INVIVO_KIND_INT64, &config, E));
     invivo_pool_options pools = {.struct_size = sizeof pools, .name = "voices"};
     OK(invivo_pool_open(runtime, &pools, &pool, E));
+    invivo_context context;
+    OK(invivo_context_open(runtime, NULL, &context, E));
     OK(invivo_changes_open(runtime, &changes, E));
     *live = (arguments){.runtime = runtime.bits, .object = object.bits, .key = key.bits, .type = type.bits,
                         .callable = callable.bits, .domain = domain.bits, .job = last_job, .changes = changes.bits,
                         .source = source.bits, .target = target.bits, .observer = observer.bits,
-                        .override = override.bits, .config = config.bits, .pool = pool.bits, .pin = invivo_pin_hold(runtime, NULL).bits};
+                        .override = override.bits, .config = config.bits, .pool = pool.bits, .pin = invivo_pin_hold(runtime, NULL).bits,
+                        .context = context.bits};
 }
 /* Cleans up after any calls. */
 static void end(const arguments *live) {
@@ -163,9 +166,11 @@ static void attempt(const char *where, const arguments *given) {
     if (error && invivo_error_code(error) != status)
         check_failed(__FILE__, __LINE__, "%s answers %s, and the error is %s", at, invivo_status_name(status),
                      invivo_status_name(invivo_error_code(error)));
-    /* A pin that has ended may be ended again, and so may none. */
-    bool is_ended_pin = status == INVIVO_OK && strcmp(current->name, "invivo_pin_end") == 0 && (mode[0] == 'z' || mode[0] == 's');
-    if (strcmp(expectation, "handle") == 0 && current->flags & TAKES_HANDLE && !is_one_of(status, of_handles) && !is_ended_pin)
+    /* What has ended may be ended or released again, and so may no pin. */
+    bool is_ended = status == INVIVO_OK && (mode[0] == 'z' || mode[0] == 's') &&
+                    (strcmp(current->name, "invivo_pin_end") == 0 || strcmp(current->name, "invivo_context_end") == 0 ||
+                     strcmp(current->name, "invivo_context_release") == 0);
+    if (strcmp(expectation, "handle") == 0 && current->flags & TAKES_HANDLE && !is_one_of(status, of_handles) && !is_ended)
         check_failed(__FILE__, __LINE__, "%s answers %s (%s)", at, invivo_status_name(status), invivo_error_text(error));
     /* Other fields of the struct may be wrong too: the size is checked first. */
     if (strcmp(expectation, "size") == 0 &&
@@ -208,7 +213,7 @@ static arguments stale; /* handles of a closed runtime */
 static arguments all_handles(uint64_t bits) {
     arguments use = {.runtime = bits, .object = bits, .key = bits, .type = bits, .callable = bits, .domain = bits,
                      .job = bits, .changes = bits, .source = bits, .target = bits, .observer = bits, .module = bits,
-                     .app = bits, .override = bits, .config = bits, .pool = bits, .pin = bits};
+                     .app = bits, .override = bits, .config = bits, .pool = bits, .pin = bits, .context = bits};
     return use;
 }
 
@@ -240,7 +245,7 @@ static void bad_handles(const char *where) {
     use = with_pointers(stale);
     use.runtime = stale.object, use.object = stale.key, use.key = stale.type, use.type = stale.callable;
     use.callable = stale.domain, use.domain = stale.changes, use.job = stale.source, use.changes = stale.target;
-    use.source = stale.observer, use.target = stale.runtime, use.observer = stale.pool, use.pool = stale.override, use.pin = stale.object;
+    use.source = stale.observer, use.target = stale.runtime, use.observer = stale.pool, use.pool = stale.override, use.pin = stale.object, use.context = stale.runtime;
     use.override = stale.runtime, use.app = stale.runtime, use.module = stale.runtime;
     attempt(where, &use);
     expectation = "";
@@ -290,6 +295,7 @@ static void with_impossible_sizes(const arguments *live) {
         char what[48];
         arguments use = with_pointers(*live);
         use.record_size = i < count ? sizes[i] : current->cuts[i - count];
+        use.number = strcmp(current->name, "invivo_context_declare_kinds") == 0; /* the number of structs; elsewhere an index */
         snprintf(what, sizeof what, "a struct_size of %zu", use.record_size);
         mode = what;
         attempt("", &use);
