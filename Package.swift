@@ -74,7 +74,8 @@ let package = Package(
         .target(
             name: "InvivoABI",
             dependencies: [
-                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoContexts", "InvivoDescribe", "InvivoGraph", "InvivoObjects", "InvivoPools",
+                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoContexts", "InvivoDescribe", "InvivoGraph",
+                "InvivoObjects", "InvivoPools",
                 "InvivoReload", "InvivoTable", "InvivoTools",
             ]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),

@@ -20,16 +20,10 @@ public struct ReadEpochs: Sendable {
     }
 
     public init(_ core: Core) {
-        let core = CoreAddress(core)
+        let core = CoreReference(core, tag: 0)
         advance = { iv_add_u64(iv_core_pool_epoch(core.core), 1) }
         barrier = { Readers.barrier() }
         oldestOpen = { ReadSection.oldest(core.core) }
-    }
-
-    /// Cores are never freed, and their words are atomic.
-    private struct CoreAddress: @unchecked Sendable {
-        let core: Core
-        init(_ core: Core) { self.core = core }
     }
 }
 

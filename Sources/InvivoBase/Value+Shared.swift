@@ -39,7 +39,8 @@ extension Value {
     }
 
     /// Moves content that `owned` has allocated behind a header.
-    private static func withHeader<Element>(_ content: UnsafePointer<Element>?, _ size: Int) -> UnsafePointer<Element>? {
+    private static func withHeader<Element>(_ content: UnsafePointer<Element>?, _ size: Int) -> UnsafePointer<Element>?
+    {
         guard let content else { return nil }
         guard let memory = malloc(MemoryLayout<Header>.size + size) else { abort() }
         memory.initializeMemory(as: Header.self, repeating: Header(references: 1), count: 1)

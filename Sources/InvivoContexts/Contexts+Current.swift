@@ -6,7 +6,7 @@ public import InvivoBase
 extension Contexts {
     /// Makes a context the current one of the calling thread.
     public static func enter(_ handle: ContextHandle) throws(Failure) {
-        let core = try use(handle) { (contexts, _, _) throws(Failure) in CoreReference(core: contexts.rawCore, tag: 0) }
+        let core = try use(handle) { (contexts, _, _) throws(Failure) in CoreReference(contexts.rawCore, tag: 0) }
         guard let reader = Readers.own(core.core) else { throw noMemory() }
         if reader.pointee.entered_count == reader.pointee.entered_capacity {
             let capacity = max(8, reader.pointee.entered_capacity * 2)
@@ -32,9 +32,10 @@ extension Contexts {
             reader.pointee.entered_count -= 1
             return
         }
-        guard handle.core != nil || handle.hasBeenOpen else { throw ended(handle) }
+        guard handle.core != nil else { throw ended(handle) }
         throw Failure(
-            .domain, "the calling thread has not entered the context: each thread leaves the contexts that it has entered")
+            .domain,
+            "the calling thread has not entered the context: each thread leaves the contexts that it has entered")
     }
 
     /// The context that the calling thread entered last and that is open.

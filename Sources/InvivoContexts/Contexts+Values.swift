@@ -31,16 +31,16 @@ extension Contexts {
 
     // MARK: change
 
-    /// Changes keys of a context at one instant: all or none.
+    /// Changes keys of a context, by their handles, at one instant: all or none.
     public static func change(
-        _ handle: ContextHandle, _ changes: [(key: UInt32, change: Change)]
+        _ handle: ContextHandle, _ changes: [(key: UInt64, change: Change)]
     ) throws(Failure) {
-        guard !changes.isEmpty else { return }
+        guard !changes.isEmpty else { return try use(handle) { (_, _, _) throws(Failure) in } }
         var prepared = PreparedChanges()
         defer { prepared.freeUnused() }
         let full = try use(handle) { (contexts, context, garbage) throws(Failure) -> UInt64? in
             try prepared.prepare(changes, contexts)
-            try contexts.requireChangeable(context, changes)
+            try contexts.requireChangeable(context, prepared.versions)
             return try contexts.locked(context) { () throws(Failure) -> UInt64? in
                 try contexts.publish(&prepared, in: context, settled: nil, &garbage)
             }
@@ -59,12 +59,15 @@ extension Contexts {
     private struct PreparedChanges {
         private(set) var versions: [RawVersion] = []
 
-        mutating func prepare(_ changes: [(key: UInt32, change: Change)], _ contexts: Contexts) throws(Failure) {
-            if let repeated = Contexts.repeated(changes.map(\.key)) {
+        mutating func prepare(_ changes: [(key: UInt64, change: Change)], _ contexts: Contexts) throws(Failure) {
+            if changes.count > 1,
+                let repeated = Contexts.repeated(changes.map { UInt32(truncatingIfNeeded: $0.key) })
+            {
                 let name = contexts.keyName(repeated)
                 throw Failure(.argument, "the key '\(name)' is changed twice in one change", path: name)
             }
-            for (key, change) in changes {
+            for (bits, change) in changes {
+                let key = try contexts.id(ofKey: bits)
                 var value = invivo_null()
                 if case .set(let given) = change { value = try contexts.shared(given, for: key) }
                 guard let version = ContextMemory.version() else {
@@ -94,7 +97,8 @@ extension Contexts {
             guard let newest, newest.pointee.what != UInt16(IV_CONTEXT_REMOVED) else {
                 let name = keyName(version.pointee.key)
                 throw Failure(
-                    .notFound, "\(description(of: context)) has no value of its own for '\(name)' to remove", path: name)
+                    .notFound, "\(description(of: context)) has no value of its own for '\(name)' to remove", path: name
+                )
             }
         }
         let clock = iv_load_u64(iv_context_clock(context.pointee.root))
@@ -168,11 +172,10 @@ extension Contexts {
     }
 
     /// Values that the kind provides do not change, unless they are declared as live.
-    private func requireChangeable(
-        _ context: RawContext, _ changes: [(key: UInt32, change: Change)]
-    ) throws(Failure) {
+    private func requireChangeable(_ context: RawContext, _ versions: [RawVersion]) throws(Failure) {
         guard context.pointee.kind != 0, let kind = kinds.kind(at: Int(context.pointee.kind) - 1) else { return }
-        for provided in kind.provides where !provided.isLive && changes.contains(where: { $0.key == provided.key }) {
+        for provided in kind.provides
+        where !provided.isLive && versions.contains(where: { $0.pointee.key == provided.key }) {
             let name = keyName(provided.key)
             throw Failure(
                 .readOnly,
@@ -201,7 +204,9 @@ extension Contexts {
                 var level: RawContext? = context
                 var distance = 0
                 while let current = level {
-                    guard iv_load_u64(iv_context_ended(current)) == 0 else { throw Self.orphaned(contexts, context, nil) }
+                    guard iv_load_u64(iv_context_ended(current)) == 0 else {
+                        throw Self.orphaned(contexts, context, nil)
+                    }
                     iv_context_table_of(current)?.forEach { entry in
                         guard let newest = iv_context_entry_newest(entry),
                             newest.pointee.what != UInt16(IV_CONTEXT_REMOVED),
@@ -238,18 +243,22 @@ extension Contexts {
     }
 
     /// The error of a read that has found nothing.
-    public static func readFailure(_ handle: ContextHandle, _ key: UInt32, outcome: Int32, isLocal: Bool) -> Failure {
+    public static func readFailure(_ handle: ContextHandle, _ bits: UInt64, outcome: Int32, isLocal: Bool) -> Failure {
         do throws(Failure) {
             return try use(handle) { (contexts, context, _) throws(Failure) in
+                let key = try contexts.id(ofKey: bits)
                 let name = contexts.keyName(key)
                 switch outcome {
                 case Int32(IV_CONTEXT_ORPHANED): return orphaned(contexts, context, key)
                 case Int32(IV_CONTEXT_IS_HIDDEN):
-                    return Failure(.notFound, "the key '\(name)' is hidden in \(contexts.description(of: context)), or above it", path: name)
+                    return Failure(
+                        .notFound, "the key '\(name)' is hidden in \(contexts.description(of: context)), or above it",
+                        path: name)
                 default:
                     let above = isLocal ? " of its own" : ", and no context above it has one"
                     return Failure(
-                        .notFound, "\(contexts.description(of: context)) has no value for the key '\(name)'\(above)", path: name)
+                        .notFound, "\(contexts.description(of: context)) has no value for the key '\(name)'\(above)",
+                        path: name)
                 }
             }
         } catch { return error }

@@ -22,7 +22,7 @@ public final class Contexts: Sendable {
     private let observers = Guarded<(any ContextObserving)?>(nil, by: Monitor())
 
     public init(_ core: Core, tag: UInt64, names: KeyNames, log: Log) {
-        self.core = CoreReference(core: core, tag: tag)
+        self.core = CoreReference(core, tag: tag)
         self.names = names
         self.log = log
         let monitor = Monitor()
@@ -107,7 +107,9 @@ public final class Contexts: Sendable {
 
     /// The same for code that does not fail.
     func holding(_ context: RawContext, _ body: () -> Void) {
-        do throws(Failure) { try locked(context) { () throws(Failure) in body() } } catch { assertionFailure(error.text) }
+        do throws(Failure) { try locked(context) { () throws(Failure) in body() } } catch {
+            assertionFailure(error.text)
+        }
     }
 
     /// With the lock: the context must be open.
@@ -126,6 +128,17 @@ public final class Contexts: Sendable {
 
     func kindName(of context: RawContext) -> String? {
         context.pointee.kind == 0 ? nil : kinds.kind(at: Int(context.pointee.kind) - 1)?.name
+    }
+
+    /// The id of a key by its handle.
+    func id(ofKey bits: UInt64) throws(Failure) -> UInt32 {
+        let handle = HandleBits(bits)
+        guard handle.kind == HandleBits.keyKind, handle.tag == core.tag else {
+            throw bits == 0
+                ? .badHandle(0, .key) : Failure(.handle, "the key belongs to another runtime, or is no key")
+        }
+        guard names.isKnown(handle.index) else { throw Failure(.handle, "the key is no key of this runtime") }
+        return handle.index
     }
 
     func keyName(_ id: UInt32) -> String { names.known(id) ?? "?" }
@@ -184,20 +197,18 @@ public final class Contexts: Sendable {
     }
 }
 
-/// The core of a runtime. Cores are never freed, and their words are atomic.
-struct CoreReference: @unchecked Sendable {
-    let core: Core
-    let tag: UInt64
-}
-
 /// The locks of the trees of one runtime.
-private final class ContextLocks: @unchecked Sendable {
-    private let locks: UnsafeMutablePointer<iv_context_lock>
+private final class ContextLocks: Sendable {
+    private let address: UInt
+    private var locks: UnsafeMutablePointer<iv_context_lock> {
+        UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
+    }
 
     init() {
-        locks = .allocate(capacity: Int(IV_CONTEXT_LOCKS))
+        let locks = UnsafeMutablePointer<iv_context_lock>.allocate(capacity: Int(IV_CONTEXT_LOCKS))
         locks.initialize(repeating: iv_context_lock(), count: Int(IV_CONTEXT_LOCKS))
         for index in 0..<Int(IV_CONTEXT_LOCKS) { iv_context_lock_begin(locks + index) }
+        address = UInt(bitPattern: locks)
     }
 
     deinit {

@@ -32,6 +32,9 @@ public struct KeyNames: Sendable {
     /// The name of a key; nil for an id that was not given.
     public func known(_ id: UInt32) -> String? { monitor.locked { Int(id) < table.count ? table.name(id) : nil } }
 
+    /// Whether an id was given to a key.
+    public func isKnown(_ id: UInt32) -> Bool { monitor.locked { Int(id) < table.count } }
+
     /// Returns the id of a key, which it adds if necessary.
     public func intern(_ key: String) throws(Failure) -> UInt32 {
         guard !key.isEmpty else { throw Failure(.argument, "a key needs a name") }

@@ -2,15 +2,8 @@ public import InvivoBase
 public import InvivoContexts
 internal import InvivoGraph
 
-/// The context of an object, which the object holds.
-public final class AttachedContext: Sendable {
-    let context: ContextHandle
-
-    /// Takes over a holder.
-    private init(owning context: ContextHandle) { self.context = context }
-
-    deinit { ending { [context] in try? Contexts.release(context) } }
-
+/// The contexts of objects, which these hold.
+public enum AttachedContext {
     /// Attaches a context to an object, in place of its former one.
     public static func attach(_ context: ContextHandle, to object: UInt64, in container: Container) throws(Failure) {
         let lease = try ObjectLease.retaining(object)
@@ -20,8 +13,7 @@ public final class AttachedContext: Sendable {
         guard try Contexts.runtime(of: context) == container.handle else {
             throw Failure(.handle, "the context belongs to another runtime than the object")
         }
-        try Contexts.retain(context)
-        replace(with: AttachedContext(owning: context), of: record)
+        replace(with: try HeldContext(context), of: record)
     }
 
     /// Detaches the context of an object, if it has one.
@@ -32,8 +24,8 @@ public final class AttachedContext: Sendable {
         replace(with: nil, of: record)
     }
 
-    private static func replace(with next: AttachedContext?, of record: Record) {
-        let former = ObjectType.of(record).container.monitor.locked { () -> AttachedContext? in
+    private static func replace(with next: HeldContext?, of record: Record) {
+        let former = ObjectType.of(record).container.monitor.locked { () -> HeldContext? in
             let extra = ObjectExtra.of(record)
             defer { extra.context = next }
             return extra.context
@@ -70,7 +62,8 @@ public final class AttachedContext: Sendable {
         {
             throw Failure(
                 .domain,
-                "the parent of an object of the confined type '\(type.name)' is found in its domain '\(domain.name)' only")
+                "the parent of an object of the confined type '\(type.name)' is found in its domain '\(domain.name)' only"
+            )
         }
         var object: UInt64 = 0
         try type.container.callback { () -> Swift.Result<Void, Failure> in

@@ -394,7 +394,7 @@ extension Build {
             if body.startTimeout > 0 || body.stopTimeout > 0 {
                 container.monitor.locked {
                     let extra = ObjectExtra.of(record)
-                    (extra.startTimeout, extra.stopTimeout) = (body.startTimeout, body.stopTimeout)
+                    extra.timeouts = (body.startTimeout, body.stopTimeout)
                 }
             }
             let entry = StartPhase.Entry(

@@ -44,7 +44,7 @@ public struct Lifecycle: Sendable {
 
     /// The limit for a start: that of the object's definition, or of the runtime's options.
     private func startLimit(of extra: ObjectExtra) -> UInt64 {
-        let own = monitor.locked { extra.startTimeout }
+        let own = monitor.locked { extra.timeouts.start }
         return own == 0 ? services.options.current.startTimeout : own
     }
 
@@ -119,7 +119,7 @@ public struct Lifecycle: Sendable {
 
     /// The limit for a stop: that of the object's definition, or of the runtime's options.
     private func stopLimit(of extra: ObjectExtra) -> UInt64 {
-        let own = monitor.locked { extra.stopTimeout }
+        let own = monitor.locked { extra.timeouts.stop }
         return own == 0 ? services.options.current.stopTimeout : own
     }
 

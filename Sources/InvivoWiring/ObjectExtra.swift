@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 
 /// Data that only few objects have in addition to their record. Used in the object's domain, or under the container's monitor.
@@ -21,8 +22,7 @@ public final class ObjectExtra: @unchecked Sendable {
     public var life = LifeState.made
     /// The limits of its start and stop, in nanoseconds; 0: those of the runtime's options. Guarded by the container's
     /// monitor.
-    var startTimeout: UInt64 = 0
-    var stopTimeout: UInt64 = 0
+    var timeouts: (start: UInt64, stop: UInt64) = (0, 0)
     /// Whether the dependencies that its type declares were injected when it was created without a definition.
     var hasNeeds = false
     /// Whether objects were among the runtime arguments of its creation. Written before other code has the object.
@@ -43,7 +43,7 @@ public final class ObjectExtra: @unchecked Sendable {
     /// The effects and children that its setup has registered. Guarded by the container's monitor.
     var belongings: Belongings?
     /// The context that is attached to the object. Guarded by the container's monitor.
-    var context: AttachedContext?
+    var context: HeldContext?
     /// The type of an object that outlives its runtime.
     var keptType: ObjectType?
     public init() {}
