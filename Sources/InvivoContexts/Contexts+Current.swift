@@ -24,6 +24,7 @@ extension Contexts {
 
     /// Ends the innermost `enter` of a context on the calling thread. The context may have ended.
     public static func leave(_ handle: ContextHandle) throws(Failure) {
+        if let core = handle.core, Readers.isParents(core) { throw .forked() }
         for core in Readers.cores() {
             guard let reader = Readers.own(core), let entered = reader.pointee.entered else { continue }
             let count = Int(reader.pointee.entered_count)
