@@ -15,7 +15,11 @@ struct ContextGarbage {
     /// A context with a kind that nobody holds any more.
     var abandoned: String?
 
-    mutating func add(_ version: RawVersion) { versions.append(version) }
+    /// With the lock. A version in the allocation of an open context keeps that allocation until the version is freed.
+    mutating func add(_ version: RawVersion) {
+        if let home = iv_context_version_home(version) { _ = iv_add_u64(iv_context_references(home), 1) }
+        versions.append(version)
+    }
     mutating func add(_ table: RawTable) { tables.append(table) }
     /// A context that has ended, with all that it has.
     mutating func add(_ context: RawContext) { contexts.append(context) }
@@ -71,8 +75,10 @@ struct ContextGarbage {
         case .memory: Glibc.free(address)
         case .version:
             let version = address.assumingMemoryBound(to: iv_context_version.self)
-            // Host code may run here: the address of an inline version is not used after it.
+            let home = iv_context_version_home(version)
+            // Host code may run here, which may end the context.
             ContextMemory.free(version)
+            if let home { releaseMemory(home) }
         case .context: freeContent(address.assumingMemoryBound(to: iv_context.self))
         }
     }
@@ -88,7 +94,19 @@ struct ContextGarbage {
         }
         if context.pointee.object != 0 { _ = ObjectTable.release(context.pointee.object) }
         context.pointee.object = 0
+        detachMemory(context)
         releaseMemory(context)
+    }
+
+    /// Lookups stop at a context that has ended: of those above it, only the root is needed, for the clock. Otherwise contexts that are
+    /// opened each below the one before, which ends then, would keep the memory of all of them.
+    private static func detachMemory(_ context: RawContext) {
+        guard let parent = context.pointee.parent, let root = context.pointee.root, parent != root,
+            iv_load_u64(iv_context_references(context)) > 1
+        else { return }
+        _ = iv_add_u64(iv_context_references(root), 1)
+        context.pointee.parent = root
+        releaseMemory(parent)
     }
 
     /// Removes one reference to the memory of a context; the last one frees it, and is one of its parent's.

@@ -52,8 +52,13 @@ public enum ContextReads {
         if isLocal { return iv_context_search_local(context, key, &found) }
         let outcome = iv_context_search(context, key, &found)
         guard outcome == IV_CONTEXT_NOTHING, let defaults = iv_core_context_defaults(core) else { return outcome }
-        found = iv_context_look(defaults, key, .max)
-        return found == nil ? outcome : Int32(IV_CONTEXT_FOUND)
+        guard let initial = iv_context_look(defaults, key, .max) else { return outcome }
+        // The default may be newer than the search, and a value newer than both. The default is there from now on: a second search
+        // decides.
+        let again = iv_context_search(context, key, &found)
+        guard again == IV_CONTEXT_NOTHING else { return again }
+        found = initial
+        return Int32(IV_CONTEXT_FOUND)
     }
 }
 

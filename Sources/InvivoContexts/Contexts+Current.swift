@@ -29,6 +29,7 @@ extension Contexts {
             guard let reader = Readers.own(core), let entered = reader.pointee.entered else { continue }
             let count = Int(reader.pointee.entered_count)
             guard let index = (0..<count).last(where: { entered[$0] == handle.bits }) else { continue }
+            guard !Readers.isParents(core) else { throw .forked() }
             for later in index + 1..<max(count, index + 1) { entered[later - 1] = entered[later] }
             reader.pointee.entered_count -= 1
             return
@@ -41,7 +42,9 @@ extension Contexts {
 
     /// The context that the calling thread entered last and that is open.
     public static func current(_ core: Core) -> ContextHandle? {
-        guard let reader = Readers.own(core), let entered = reader.pointee.entered else { return nil }
+        guard !Readers.isParents(core), let reader = Readers.own(core), let entered = reader.pointee.entered else {
+            return nil
+        }
         for index in (0..<Int(reader.pointee.entered_count)).reversed() {
             let handle = ContextHandle(bits: entered[index])
             if handle.core == core { return handle }

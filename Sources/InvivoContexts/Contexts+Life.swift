@@ -97,7 +97,8 @@ extension Contexts {
             }
             for (index, (key, _)) in opening.values.enumerated() {
                 guard let version = ContextMemory.inlineVersion(index, of: context) else { continue }
-                (version.pointee.key, version.pointee.is_inline) = (key, 1)
+                version.pointee.key = key
+                iv_context_version_set_home(version, context)
                 version.withValue { $0 = values[index] }
                 if let entry = iv_context_table_of(context)?.entry(key, adds: true) {
                     iv_context_entry_set(entry, version)
@@ -158,8 +159,12 @@ extension Contexts {
     private func requireOrder(_ context: RawContext, below parent: RawContext) throws(Failure) {
         guard context.pointee.kind != 0 else { return }
         var outer: RawContext? = parent
-        while let next = outer, next.pointee.kind == 0 { outer = next.pointee.parent }
-        guard let outer, outer.pointee.kind > context.pointee.kind else { return }
+        while let next = outer, next.pointee.kind == 0, iv_load_u64(iv_context_ended(next)) == 0 {
+            outer = next.pointee.parent
+        }
+        guard let outer, iv_load_u64(iv_context_ended(outer)) == 0, outer.pointee.kind > context.pointee.kind else {
+            return
+        }
         let (own, other) = (kindName(of: context) ?? "", kindName(of: outer) ?? "")
         throw Failure(
             .argument,

@@ -140,8 +140,13 @@ extension Contexts {
         table?.forEach { entry in
             if iv_context_entry_newest(entry).map({ Self.isDroppable($0, settled ?? 0) }) ?? true { dropped += 1 }
         }
+        // A removed key that changes now needs an entry again.
+        let needed = versions.count { version in
+            guard let entry = table?.entry(version.pointee.key, adds: false) else { return true }
+            return iv_context_entry_newest(entry).map { Self.isDroppable($0, settled ?? 0) } ?? true
+        }
         // With room for half as many more.
-        let kept = used + added - dropped
+        let kept = used - dropped + needed
         guard let next = ContextMemory.table(capacity: ContextMemory.capacity(for: kept + kept / 2)) else {
             throw Failure(.memory, "no memory for the values of a context")
         }

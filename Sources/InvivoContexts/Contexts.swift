@@ -179,11 +179,10 @@ public final class Contexts: Sendable {
     public func close() {
         isClosed.store(true, ordering: .releasing)
         if count > 0 {
-            for context in ContextHandle.all(of: core.core) {
-                var garbage = ContextGarbage()
-                holding(context) { endTree(from: context, &garbage) }
-                garbage.leave(to: self)
-            }
+            // Contexts that end with another one are in the list too: nothing is freed before its end.
+            var garbage = ContextGarbage()
+            for context in ContextHandle.all(of: core.core) { holding(context) { endTree(from: context, &garbage) } }
+            garbage.leave(to: self)
         }
         retired.onPending(nil)
         retired.freeAll()

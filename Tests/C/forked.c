@@ -43,6 +43,7 @@ static invivo_key left, right, own_thread, cold, made, level, former;
 static invivo_config number;
 static invivo_object leased_shared, leased_prototype;
 static invivo_changes unfinished;
+static invivo_context entered; /* by the forking thread, and attached to leased_shared */
 static bool stop;
 
 static invivo_status say(invivo_runtime to, int64_t n) {
@@ -210,6 +211,70 @@ static int refuses(void) {
     return 0;
 }
 
+/* Contexts of the parent cannot be used. */
+static int refuses_contexts(void) {
+    const invivo_context_kind kind = {.struct_size = sizeof kind, .name = "kind", .policy = INVIVO_CONTEXT_FOLLOWS};
+    const invivo_context_key declared = {.struct_size = sizeof declared, .name = "app.left", .kind = INVIVO_KIND_INT64};
+    const invivo_context_observer observer = {.struct_size = sizeof observer};
+    const invivo_context_query query = {.struct_size = sizeof query, .kind = "kind"};
+    const invivo_context_change change = {.key = left, .what = INVIVO_VALUE_HIDE};
+    invivo_context found;
+    invivo_observer observing;
+    invivo_object object;
+    invivo_runtime of;
+    invivo_value value, number_value = invivo_int64(1);
+    invivo_error *error = NULL;
+    const char *name;
+    FORKED(invivo_context_declare_kinds(runtime, &kind, 1, NULL));
+    FORKED(invivo_context_declare_key(runtime, &declared, NULL));
+    FORKED(invivo_context_open(runtime, NULL, &found, NULL));
+    FORKED(invivo_context_get(entered, left, &value, NULL));
+    FORKED(invivo_context_get(entered, left, &value, &error));
+    HOLDS(error != NULL);
+    invivo_error_release(error);
+    FORKED(invivo_context_get_local(entered, left, &value, NULL));
+    FORKED(invivo_context_set(entered, left, &number_value, NULL));
+    FORKED(invivo_context_remove(entered, left, NULL));
+    FORKED(invivo_context_hide(entered, left, NULL));
+    FORKED(invivo_context_change_values(entered, &change, 1, NULL));
+    FORKED(invivo_context_entries(entered, false, &value, NULL));
+    FORKED(invivo_context_observe(entered, left, &observer, &observing, NULL));
+    FORKED(invivo_context_parent(entered, &found, NULL));
+    FORKED(invivo_context_kind_name(entered, &name, NULL));
+    FORKED(invivo_context_object(entered, &object, NULL));
+    FORKED(invivo_context_runtime(entered, &of, NULL));
+    FORKED(invivo_context_find(entered, &query, &found, NULL));
+    FORKED(invivo_context_enter(entered, NULL));
+    FORKED(invivo_context_leave(entered, NULL));
+    FORKED(invivo_context_attach(entered, leased_shared, NULL));
+    FORKED(invivo_context_detach(leased_shared, NULL));
+    FORKED(invivo_context_of(leased_shared, &found, NULL));
+    FORKED(invivo_context_retain(entered, NULL));
+    FORKED(invivo_context_release(entered, NULL));
+    FORKED(invivo_context_end(entered, NULL));
+    HOLDS(invivo_context_current(runtime).bits == 0);
+    invivo_view view = invivo_view_begin(runtime);
+    HOLDS(invivo_view_context_value(view, entered, left) == NULL);
+    invivo_view_end(view);
+    return 0;
+}
+static int opens_contexts(void) {
+    invivo_context context, below;
+    invivo_value value = invivo_int64(5), found;
+    invivo_key key;
+    HOLDS(invivo_key_intern(runtime, "own", &key, NULL) == INVIVO_OK);
+    HOLDS(invivo_context_open(runtime, NULL, &context, NULL) == INVIVO_OK);
+    HOLDS(invivo_context_enter(context, NULL) == INVIVO_OK);
+    HOLDS(invivo_context_open(runtime, NULL, &below, NULL) == INVIVO_OK);
+    HOLDS(invivo_context_set(context, key, &value, NULL) == INVIVO_OK);
+    HOLDS(invivo_context_get(below, key, &found, NULL) == INVIVO_OK && found.as.signed_integer == 5);
+    HOLDS(invivo_context_leave(context, NULL) == INVIVO_OK);
+    HOLDS(invivo_context_end(below, NULL) == INVIVO_OK);
+    HOLDS(invivo_context_end(context, NULL) == INVIVO_OK);
+    HOLDS(invivo_context_get(context, key, &found, NULL) == INVIVO_E_STALE);
+    return 0;
+}
+
 /* The child may release leases of its parent; nothing ends. */
 static int ends_nothing(void) {
     HOLDS(invivo_object_release(leased_prototype) == INVIVO_OK);
@@ -229,6 +294,7 @@ static int opens_its_own(void) {
     int line = reads();
     if (line) return line;
     HOLDS(say(runtime, 5) == INVIVO_OK);
+    if ((line = opens_contexts())) return line;
     HOLDS(invivo_runtime_close(runtime, NULL) == INVIVO_OK);
     runtime = parents;
     return check_failures ? __LINE__ : 0;
@@ -238,7 +304,7 @@ static int child(bool opens) {
     int line;
     in_child = true;
     alarm(CHECK_LIMIT_SECONDS);
-    if ((line = reads()) || (line = refuses()) || (line = ends_nothing()) || (line = reads())) return line;
+    if ((line = reads()) || (line = refuses()) || (line = refuses_contexts()) || (line = ends_nothing()) || (line = reads())) return line;
     if (opens && (line = opens_its_own())) return line;
     return 0;
 }
@@ -391,8 +457,25 @@ static void *open_and_close(void *rounds) {
     }
     return NULL;
 }
+static void *use_contexts(void *rounds) {
+    invivo_value value = invivo_string("a value");
+    invivo_context root;
+    OK(invivo_context_open(runtime, NULL, &root, E));
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+        invivo_context context;
+        invivo_context_value values[] = {{.key = left, .value = value}};
+        OK(invivo_context_open(runtime, &(invivo_context_options){.struct_size = sizeof(invivo_context_options), .parent = root,
+                                                                  .flags = INVIVO_CONTEXT_STRONG_PARENT, .values = values, .value_count = 1}, &context, E));
+        OK(invivo_context_set(context, right, &value, E));
+        OK(invivo_context_set(root, right, &value, E));
+        OK(invivo_context_end(context, E));
+        __atomic_add_fetch((unsigned *)rounds, 1, __ATOMIC_RELEASE);
+    }
+    OK(invivo_context_end(root, E));
+    return NULL;
+}
 static void forks_under_load(int forks) {
-    static void *(*const work[])(void *) = {commit, use, look_up, open_and_close};
+    static void *(*const work[])(void *) = {commit, use, look_up, open_and_close, use_contexts};
     enum { THREADS = sizeof work / sizeof *work };
     pthread_t threads[THREADS];
     unsigned rounds[THREADS] = {0};
@@ -414,6 +497,9 @@ int main(int count, char **arguments) {
     OK(invivo_resolve(runtime, own_thread, &leased_shared, E));
     OK(invivo_resolve(runtime, made, &leased_prototype, E));
     OK(invivo_changes_open(runtime, &unfinished, E));
+    OK(invivo_context_open(runtime, NULL, &entered, E));
+    OK(invivo_context_enter(entered, E));
+    OK(invivo_context_attach(entered, leased_shared, E));
     RUN_TEST_WITH(in_a_child, child, true);
     RUN_TEST_WITH(in_a_child, grandchild, true);
     RUN_TEST(an_open_view_stays_readable);

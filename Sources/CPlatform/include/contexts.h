@@ -7,7 +7,9 @@
 
 /* What one context has under one key, from one version of its tree to the next. Immutable once it is published. */
 struct iv_context_version {
-    struct iv_context_version *older; /* first: see iv_reader. Of a lower version; not followed by readers that know this one */
+    /* First: see iv_reader. Of a lower version; not followed by readers that know this one. An inline version is the first of its key,
+     * which no reader goes beyond: it has its context here. */
+    struct iv_context_version *older;
     uint64_t number; /* of the tree's clock; 0: from the opening on */
     uint32_t key;
     uint16_t what;   /* IV_CONTEXT_... */
@@ -27,7 +29,8 @@ static inline struct iv_context_entry *iv_context_entries(struct iv_context_tabl
  * Immutable: parent, root, core, index, kind, flags, object and the place. Guarded by the lock of the tree: the list of children.
  * Atomic: the rest. */
 struct iv_context {
-    struct iv_context *parent; /* kept as memory, also after its end. First: see iv_reader */
+    /* Kept as memory, also after its end. Of a context that has ended and that no reader sees as open: its root. First: see iv_reader. */
+    struct iv_context *parent;
     struct iv_context *root;
     struct iv_context_table *table;
     uint64_t clock;      /* of a root: the version of the newest change of the tree that is visible */
@@ -86,6 +89,15 @@ static inline uint64_t iv_context_entry_key(const struct iv_context_entry *entry
 static inline void iv_context_entry_set_key(struct iv_context_entry *entry, uint64_t key) { __atomic_store_n(&entry->key, key, __ATOMIC_RELEASE); }
 static inline struct iv_context_version *iv_context_entry_newest(const struct iv_context_entry *entry) { return __atomic_load_n(&entry->newest, __ATOMIC_ACQUIRE); }
 static inline void iv_context_entry_set(struct iv_context_entry *entry, struct iv_context_version *version) { __atomic_store_n(&entry->newest, version, __ATOMIC_RELEASE); }
+
+/* The context in whose allocation a version is; NULL: it has an allocation of its own. */
+static inline struct iv_context *iv_context_version_home(const struct iv_context_version *version) {
+    return version->is_inline ? (struct iv_context *)version->older : 0;
+}
+static inline void iv_context_version_set_home(struct iv_context_version *version, struct iv_context *home) {
+    version->is_inline = 1;
+    version->older = (struct iv_context_version *)home;
+}
 
 static inline uint32_t iv_context_hash(uint32_t key) { return (key * 0x9E3779B1u) >> 8; }
 
