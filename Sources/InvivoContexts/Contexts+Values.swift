@@ -204,14 +204,17 @@ extension Contexts {
             var found: [UInt32: (value: Value?, distance: Int)] = [:]
             let copies = try contexts.locked(context) { () throws(Failure) -> [(UInt32, invivo_value, Int)] in
                 try contexts.requireOpen(context)
+                // Before the first copy, which an error would lose.
+                var above = isLocal ? nil : context.pointee.parent
+                while let current = above {
+                    guard iv_load_u64(iv_context_ended(current)) == 0 else { throw Self.orphaned(contexts, context, nil) }
+                    above = current.pointee.parent
+                }
                 var copies: [(UInt32, invivo_value, Int)] = []
                 var seen: Set<UInt32> = []
                 var level: RawContext? = context
                 var distance = 0
                 while let current = level {
-                    guard iv_load_u64(iv_context_ended(current)) == 0 else {
-                        throw Self.orphaned(contexts, context, nil)
-                    }
                     iv_context_table_of(current)?.forEach { entry in
                         guard let newest = iv_context_entry_newest(entry),
                             newest.pointee.what != UInt16(IV_CONTEXT_REMOVED),

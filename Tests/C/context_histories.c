@@ -379,7 +379,7 @@ static void perform(operation *o, uint64_t *random, borrowing *borrowing) {
     if (o->what == CHANGE && count == 0) o->what = HIDE; /* changes of nothing succeed in ended contexts too */
     if (o->what == BORROW && !borrowing->view.reader) borrowing->view = invivo_view_begin(runtime);
     bool is_read = o->what <= BORROW;
-    int count_of_steps = is_read && below(random, 3) == 0 ? 1 + below(random, 64 << below(random, 8)) : 0;
+    int count_of_steps = is_read && below(random, 8) == 0 ? 1 + below(random, 64 << below(random, 7)) : 0;
     long delay = !is_read && below(random, 2) ? 1 + below(random, 250 << below(random, 8)) : 0;
     o->begin = __atomic_fetch_add(&clock_of_round, 1, __ATOMIC_SEQ_CST);
     if (delay) pauses_after(delay);
@@ -437,6 +437,69 @@ static void run_thread(int thread) {
     if (borrowing.value) CHECK_EQUAL(number_of(borrowing.value), borrowing.number);
     if (borrowing.view.reader) invivo_view_end(borrowing.view);
 }
+
+#if defined(__x86_64__)
+/* A get that another thread interrupts after each number of instructions: the child and then the root change meanwhile. */
+static int interrupted; /* 1: the reader waits, 2: go on, 3: over */
+static __thread int wanted_steps;
+static void interrupt_here(int signal, siginfo_t *facts, void *state) {
+    (void)signal, (void)facts;
+    if (--wanted_steps > 0) return;
+    ((ucontext_t *)state)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x100;
+    if (wanted_steps < 0) return;
+    __atomic_store_n(&interrupted, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&interrupted, __ATOMIC_ACQUIRE) != 2) sched_yield();
+}
+static int64_t read_number;
+static int needed_steps;
+static void *read_interrupted(void *count) {
+    invivo_value value;
+    wanted_steps = *(int *)count;
+    steps(1);
+    invivo_status status = invivo_context_get(contexts[2], keys[0], &value, NULL);
+    needed_steps = *(int *)count - wanted_steps;
+    wanted_steps = 0;
+    read_number = status == INVIVO_OK ? value.as.signed_integer : -status;
+    __atomic_store_n(&interrupted, 3, __ATOMIC_RELEASE);
+    return NULL;
+}
+static void a_get_that_is_interrupted_anywhere_reads_one_instant(void) {
+    struct sigaction action = {.sa_sigaction = interrupt_here, .sa_flags = SA_SIGINFO | SA_RESTART};
+    int interruptions = 0, before = 0;
+    sigaction(SIGTRAP, &action, NULL);
+    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_key_intern(runtime, names[0], &keys[0], E));
+    for (int level = 0; level < LEVELS; level++)
+        OK(invivo_context_open(runtime, &(invivo_context_options){.struct_size = sizeof(invivo_context_options),
+                                                                  .parent = level ? contexts[level - 1] : (invivo_context){0}}, &contexts[level], E));
+    invivo_value first = invivo_int64(10), second = invivo_int64(20), third = invivo_int64(30);
+    /* A get has so many instructions (the first one of the process has more), and searches near its end. */
+    int all = 1 << 30;
+    for (int round = 0, count = all; round < 3 || count < all; round++) {
+        pthread_t reader;
+        OK(invivo_context_set(contexts[0], keys[0], &first, E));
+        if (round) OK(invivo_context_remove(contexts[1], keys[0], E));
+        __atomic_store_n(&interrupted, 0, __ATOMIC_RELEASE);
+        pthread_create(&reader, NULL, read_interrupted, &count);
+        int state;
+        while ((state = __atomic_load_n(&interrupted, __ATOMIC_ACQUIRE)) == 0) sched_yield();
+        OK(invivo_context_set(contexts[1], keys[0], &second, E));
+        OK(invivo_context_set(contexts[0], keys[0], &third, E));
+        if (state == 1) __atomic_store_n(&interrupted, 2, __ATOMIC_RELEASE), interruptions++;
+        pthread_join(reader, NULL);
+        if (round == 1) all = needed_steps, count = 1;
+        if (read_number != 10 && read_number != 20) check_failed(__FILE__, __LINE__, "after %d instructions: the get reads %d", count, (int)read_number);
+        before += read_number == 10;
+        if (round > 1) count += count < all - 700 ? 211 : 3;
+    }
+    CHECK(before > 0);
+    printf("context_histories: a get was interrupted at %d points; after %d of them it read the value from before\n", interruptions, before);
+    for (int level = LEVELS; level-- > 0;) OK(invivo_context_end(contexts[level], E));
+    OK(invivo_runtime_close(runtime, E));
+}
+#else
+static void a_get_that_is_interrupted_anywhere_reads_one_instant(void) {}
+#endif
 
 static void *work(void *number) {
     begin_pauses();
@@ -500,7 +563,7 @@ static void histories_have_an_order(uint64_t seed, int rounds) {
 
 int main(int count, char **arguments) {
     uint64_t seed = 1;
-    int rounds = 4000;
+    int rounds = 200;
     for (int i = 1; i < count; i++) {
         if (!strcmp(arguments[i], "--seed") && i + 1 < count) seed = strtoull(arguments[++i], NULL, 10);
         else if (!strcmp(arguments[i], "--rounds") && i + 1 < count) rounds = atoi(arguments[++i]);
@@ -508,6 +571,7 @@ int main(int count, char **arguments) {
     }
     check_begin();
     RUN_TEST(the_checker_refuses_wrong_histories);
+    RUN_TEST(a_get_that_is_interrupted_anywhere_reads_one_instant);
     RUN_TEST_WITH(histories_have_an_order, seed, rounds);
     free(seen);
     return check_end();
