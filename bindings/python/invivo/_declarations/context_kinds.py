@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 from .._native.strings import listed
@@ -79,6 +79,17 @@ def name_of(key: Key) -> str:
     if not isinstance(name, str):
         raise WrongTypeError(f"a key of a context is a str or an invivo.ContextKey, not {key!r}")
     return name
+
+
+def merged(values: Mapping[Any, Any] | Iterable[tuple[Any, Any]], named: Mapping[str, Any]) -> list[tuple[Key, Any]]:
+    """Returns the values of a mapping and of named arguments. A key that has two is an error."""
+    found = list(values.items() if isinstance(values, Mapping) else values)
+    known = {name_of(key) for key, _ in found}
+    for name, value in named.items():
+        if name in known:
+            raise ArgumentError(f"the key {name!r} has two values", path=name)
+        found.append((name, value))
+    return found
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from types import EllipsisType
 from typing import Any
 
-from .._declarations.context_kinds import ContextKind
-from .._services import contexts
+from .._declarations.context_kinds import ContextKind, merged
+from .._services import context_opening
 from .._services.contexts import Context
 from .base import RuntimeBase
 
@@ -40,20 +40,20 @@ class InContexts(RuntimeBase):
         The context is open when this returns. It ends with its ``with`` block, or by `Context.end`.
         """
         core = self._open()
-        return contexts.open_context(
+        return context_opening.open_context(
             core,
             kind,
             parent,
             holds_parent=holds_parent,
             thing=object,
-            values=contexts.merged(values, named),
+            values=merged(values, named),
             frame=sys._getframe(1),
         )
 
     @property
     def current_context(self) -> Context | None:
         """The innermost open context of this runtime that the calling thread or task has entered; None without one."""
-        return contexts.current(self._open())
+        return context_opening.current(self._open())
 
     def declare_contexts(self, *kinds: str | ContextKind) -> None:
         """Declares kinds of contexts, from the outermost to the innermost, after those that are declared already.
@@ -61,15 +61,15 @@ class InContexts(RuntimeBase):
         A context of a kind is opened in contexts of the same kind or of outer ones; kinds may be skipped. Declaring a
         kind again with the same content is a no-op. All kinds are added, or none.
         """
-        contexts.declare_kinds(self._open(), kinds)
+        context_opening.declare_kinds(self._open(), kinds)
 
     def context_of(self, thing: Any, /) -> Context | None:
         """Returns the nearest context of an object: its own (`Context.attach`), or that of its parent, and so on.
 
         The parent is what the method of its class marked by `parent` returns. None if there is no context.
         """
-        return contexts.context_of(self._open(), thing)
+        return context_opening.context_of(self._open(), thing)
 
     def detach_context(self, thing: Any, /) -> None:
         """Detaches the context of an object. An object without one is a no-op."""
-        contexts.detach(self._open(), thing)
+        context_opening.detach(self._open(), thing)

@@ -120,14 +120,23 @@ class Entering(Generic[C]):
             raise
 
     def __exit__(self, *_: object) -> None:
-        for block in reversed(self._blocks):
-            if block.is_here():
-                self._leave(block)
-                return
-        if self._blocks:  # another thread or task leaves the block
-            self._blocks.pop()
+        block = None
+        try:
+            block = self._entered_here()
+            self._leave(block)
+        except BaseException:  # a signal handler may have raised in the block above: its steps can be repeated
+            self._leave(self._entered_here() if block is None else block)
+            raise
 
-    def _leave(self, block: Block) -> None:
-        block.leave()
-        with contextlib.suppress(ValueError):
-            self._blocks.remove(block)
+    def _entered_here(self) -> Block | None:
+        """Returns the innermost block that this thread and task have entered."""
+        return next((each for each in reversed(self._blocks) if each.is_here()), None)
+
+    def _leave(self, block: Block | None) -> None:
+        """Leaves a block. None: another thread or task leaves it than the one that entered it."""
+        if block is not None:
+            block.leave()
+            with contextlib.suppress(ValueError):
+                self._blocks.remove(block)
+        elif self._blocks:
+            self._blocks.pop()

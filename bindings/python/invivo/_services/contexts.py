@@ -6,20 +6,18 @@ import contextlib
 import ctypes
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import EllipsisType, FrameType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import _generated as c
 from .._classes.callables import check_callback
-from .._declarations.context_kinds import MISSING, ContextKey, ContextKind, Key, kind_of, name_of
+from .._declarations.context_kinds import MISSING, ContextKey, ContextKind, Key, kind_of, merged, name_of
 from .._native import strings
-from .._native.pins import place_of
 from .._state.core import Core
 from .._values import conversion
 from .._values.fields import dataclass
 from .._values.foreign import Object, Type
-from ..errors import ArgumentError, BusyError, Error, StaleError, WrongTypeError, within
-from .context_blocks import Block, Entering, innermost
+from ..errors import ArgumentError, BusyError, Error, StaleError, within
+from .context_blocks import Block, Entering
 from .context_observers import ContextObserver, context_observer
 
 if TYPE_CHECKING:
@@ -359,18 +357,26 @@ class Context:
             raise
 
     def __exit__(self, _: Any, raised: BaseException | None, __: Any) -> None:
-        block, self._block = self._block, None
+        try:
+            self._leave(raised)
+        except BaseException:  # a signal handler may have raised in the block above: its steps can be repeated
+            self._leave(raised)
+            raise
+
+    def _leave(self, raised: BaseException | None) -> None:
+        """Leaves the block that ends the context, and ends it."""
+        block = self._block
         if block is not None:
             block.leave()
-        if self._core.is_parents:  # a forked child that leaves a block of its parent
-            return
-        try:
-            self.end()
-        except Error as problem:
-            if raised is None:
-                raise
-            if hasattr(raised, "add_note"):
-                raised.add_note(f"the end of the context failed: {problem}")
+        if not self._core.is_parents:  # a forked child leaves the context of its parent alone
+            try:
+                self.end()
+            except Error as problem:
+                if raised is None:
+                    raise
+                if hasattr(raised, "add_note"):
+                    raised.add_note(f"the end of the context failed: {problem}")
+        self._block = None
 
     async def __aenter__(self) -> Context:
         return self.__enter__()
@@ -427,151 +433,19 @@ class Context:
         return f"<invivo.Context{kind}{', ended' if self.ended else ''}>"
 
 
-def merged(values: Mapping[Any, Any] | Iterable[tuple[Any, Any]], named: Mapping[str, Any]) -> list[tuple[Key, Any]]:
-    """Returns the values of a mapping and of named arguments. A key that has two is an error."""
-    found = list(values.items() if isinstance(values, Mapping) else values)
-    known = {name_of(key) for key, _ in found}
-    for name, value in named.items():
-        if name in known:
-            raise ArgumentError(f"the key {name!r} has two values", path=name)
-        found.append((name, value))
-    return found
-
-
-# ---- opening and finding --------------------------------------------------------------------------------
-
-
 def context_at(core: Core, bits: int) -> Context | None:
     """Returns the context of a handle, which Python does not hold unless it has opened it. None for zero."""
     if not bits:
         return None
     found: Context | None = core.contexts.open.get(bits)
-    return found if found is not None else core.contexts.open.setdefault(bits, _make(core, c.invivo_context(bits)))
+    return found if found is not None else core.contexts.open.setdefault(bits, make(core, c.invivo_context(bits)))
 
 
-def _make(core: Core, handle: c.invivo_context) -> Context:
+def make(core: Core, handle: c.invivo_context) -> Context:
+    """Returns a new object for a context, which does not hold it."""
     made = Context.__new__(Context)
     made._core, made._handle = core, handle
     made._word = ctypes.c_uint64.from_param(handle.bits)
     made._block = made._place = None
     made._holds = made._is_over = False
     return made
-
-
-def open_context(
-    core: Core,
-    kind: str | ContextKind | None,
-    parent: Context | EllipsisType | None,
-    *,
-    holds_parent: bool | None,
-    thing: Any,
-    values: list[tuple[Key, Any]],
-    frame: FrameType,
-) -> Context:
-    """Opens a context. Without a parent that is given, it is the current one."""
-    options, table = c.invivo_context_options(), core.contexts
-    options.struct_size = ctypes.sizeof(options)
-    name = None if kind is None else kind_of(kind).name
-    if name is not None:
-        options.kind = strings.name_bytes(name, "kind")
-    if holds_parent is not None:
-        options.flags = c.INVIVO_CONTEXT_STRONG_PARENT if holds_parent else c.INVIVO_CONTEXT_WEAK_PARENT
-    if parent is None:
-        options.flags |= c.INVIVO_CONTEXT_DETACHED
-    elif isinstance(parent, Context):
-        options.parent = parent._handle
-    elif parent is not ...:
-        raise WrongTypeError(f"parent= is a context or None, not {parent!r}")
-    place = place_of(frame)
-    options.place = place._obj
-    array = (c.invivo_context_value * len(values))()
-    options.values, options.value_count = array if values else None, len(values)
-    held = core.cell()
-    try:
-        with conversion.Packer(core) as packer:
-            for slot, (key, value) in zip(array, values, strict=True):
-                interned = table.key(key)
-                slot.key = interned.handle
-                with within(name_of(key)):
-                    table.fill(packer, slot.value, value, interned.cls)
-            if thing is not None:
-                options.object = core.lease(thing, held)
-            opened = _opened(core, options, is_default=parent is ...)
-    finally:
-        core.drop(held.number)
-    opened._kind, opened._place = name, place
-    return opened
-
-
-def _opened(core: Core, options: c.invivo_context_options, *, is_default: bool) -> Context:
-    handle = c.invivo_context()
-    try:
-        parent = innermost(core, is_checked=False) if is_default else None
-        while True:
-            if parent is not None:
-                options.parent = parent._handle
-            try:
-                core.library.call("context_open", core.handle, _byref(options), _byref(handle))
-                break
-            except StaleError:
-                if parent is None or not parent.ended:
-                    raise
-            parent = innermost(core, is_checked=True)
-            options.parent = c.invivo_context()
-        made = _make(core, handle)
-        made._holds = True
-        core.contexts.open[handle.bits] = made
-        return made
-    except BaseException:
-        if handle.bits:
-            core.library.context_end(handle, None)
-        raise
-
-
-def context_of(core: Core, thing: Any) -> Context | None:
-    """Returns the nearest context of an object: its own, or that of its parent, and so on."""
-    found = c.invivo_context()
-    cell = core.cell()
-    try:
-        core.lease(thing, cell)
-        core.library.call("context_of", cell, _byref(found))
-    finally:
-        core.drop(cell.number)
-    return context_at(core, found.bits)
-
-
-def detach(core: Core, thing: Any) -> None:
-    """Detaches the context of an object. One that the library does not know has none."""
-    if not isinstance(thing, Object) and core.entry_for(thing) is None:
-        return
-    cell = core.cell()
-    try:
-        core.library.call("context_detach", core.lease(thing, cell))
-    finally:
-        core.drop(cell.number)
-
-
-def declare_kinds(core: Core, kinds: Iterable[str | ContextKind]) -> None:
-    """Declares kinds of contexts, from the outermost to the innermost."""
-    given = [kind_of(each) for each in strings.listed(kinds, "contexts=", "[ContextKind('request')]")]
-    array = (c.invivo_context_kind * len(given))()
-    held: list[Any] = []
-    for slot, each in zip(array, given, strict=True):
-        keys = each.keys()
-        provides = (c.invivo_context_provided * len(keys))()
-        for provided, (key, is_live) in zip(provides, keys, strict=True):
-            core.contexts.key(key)
-            provided.key = strings.name_bytes(name_of(key), "key")
-            provided.flags = c.INVIVO_PROVIDED_LIVE if is_live else 0
-        held.append(provides)
-        slot.struct_size = ctypes.sizeof(slot)
-        slot.name = strings.name_bytes(each.name, "kind")
-        slot.policy = c.INVIVO_CONTEXT_FOLLOWS
-        slot.provides, slot.provided_count = provides if keys else None, len(keys)
-    core.library.call("context_declare_kinds", core.handle, array, len(given))
-
-
-def current(core: Core) -> Context | None:
-    """Returns the current context of the calling thread or task, else the one that code of C has entered on it."""
-    found = innermost(core, is_checked=True)
-    return found if found is not None else context_at(core, core.library.context_current(core.handle).bits)
