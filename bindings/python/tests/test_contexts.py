@@ -10,6 +10,7 @@ import sys
 import types
 import unittest.mock
 import warnings
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -163,8 +164,6 @@ def test_any_object_comes_back_as_the_same_object(runtime: Runtime, value: Any) 
 
 
 def test_objects_live_as_long_as_their_value(runtime: Runtime) -> None:
-    import weakref
-
     with runtime.context(user=User(), list=[User()]) as context:
         user, listed = weakref.ref(context["user"]), weakref.ref(context["list"][0])
         gc.collect()
@@ -508,6 +507,19 @@ def test_everything_is_an_error_after_the_close() -> None:
         warnings.simplefilter("error")
         context = entered = child = runtime  # type: ignore[assignment]  # nothing refers to them any more
         gc.collect()
+
+
+def test_a_closed_runtime_keeps_no_values_and_defaults() -> None:
+    values = [User("value"), User("default"), User("object")]
+    held = [weakref.ref(each) for each in values]
+    with Runtime() as runtime:
+        context = runtime.context(user=values[0], object=values[2])
+        assert context[ContextKey("other", User, default=values[1])] is values[1]
+    values.clear()
+    gc.collect()
+    assert [each() for each in held] == [None, None, None]
+    with pytest.raises(invivo.StaleError):
+        context["user"]
 
 
 def test_an_exception_of_the_block_passes(runtime: Runtime) -> None:

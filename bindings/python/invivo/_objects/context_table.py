@@ -69,6 +69,11 @@ class ContextTable:
         found = self.keys.get(key)
         return found if found is not None else self._learn(key)
 
+    def close(self) -> None:
+        """Forgets everything: the runtime is closed."""
+        self.keys.clear()
+        self._declared.clear()
+
     def _learn(self, key: Key) -> Interned:
         name = name_of(key)
         if isinstance(key, ContextKey):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,10 +24,15 @@ KINDS: dict[str, Any] = {
 }
 
 
+class Holder:
+    """An object that a context is attached to: one more holder."""
+
+
 class Contexts:
     """The contexts of a case, by their names."""
 
     contexts: dict[str, invivo.Context]
+    holders: dict[str, list[Holder]]
     runtime: invivo.Runtime
     names: Names
 
@@ -76,10 +82,16 @@ class Contexts:
         self.known(name).end()
 
     def context_hold(self, line: Line, name: Word) -> None:
-        raise Unreadable(f"{line.place}: in Python a context has no further holders")
+        holder = Holder()
+        self.known(name).attach(holder)
+        self.holders.setdefault(name.text, []).append(holder)
 
     def context_release(self, line: Line, name: Word) -> None:
-        self.known(name).release()
+        if self.holders.get(name.text):
+            self.holders[name.text].pop()
+            gc.collect()
+        else:
+            self.known(name).release()
 
     def context_kind(self, line: Line, name: Word, *words: Word) -> None:
         given = {each.text: [key.text for key in each.inside] for each in words}

@@ -577,7 +577,7 @@ class Runner(Statements):
         self.sources: dict[str, invivo.Source] = {}
         self.hearers: dict[str, Hearer] = {}
         self.targets = {}
-        self.contexts = {}
+        self.contexts, self.holders = {}, {}
         self.folder = None
         self.variables = []
         self.failed: Failure | None = None  # of a job
