@@ -3,6 +3,7 @@ dishka and wireup, if they are installed, and with code by hand."""
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import subprocess
@@ -16,6 +17,7 @@ import invivo
 import settings
 import startup
 import traits
+from invivo import _generated as c
 
 QUICK = "--quick" in sys.argv
 COUNT = 20_000 if QUICK else 200_000
@@ -298,6 +300,22 @@ def pins() -> None:
         row("python.pin", value, "ns", "a block with a lock", block, "<= 600 ns", value <= 600)
 
 
+def contexts() -> None:
+    """A value three contexts above, and a context that is opened and ended."""
+    with invivo.Runtime() as runtime, runtime.context(number=5, text="text"), runtime.context(), runtime.context():
+        context = runtime.context()
+        names = {"context": context, "runtime": runtime}
+        core, out = context._core, c.invivo_value()
+        # The floor is the function of C, with arguments that are converted already.
+        words = {"word": context._word, "key": core.contexts.key("number").word, "out": ctypes.byref(out)}
+        floor = best_of("get(word, key, out, None)", {"get": core.contexts.get, **words})
+        row("python.context.get", best_of("context['number']", names), "ns", "a ctypes call", floor, "recorded")
+        row("python.context.get.text", best_of("context['text']", names), "ns", "a ctypes call", floor, "recorded")
+        opened = best_of("runtime.context().end()", names, max(COUNT // 20, 1000))
+        row("python.context.open", opened, "ns", "a ctypes call", floor, "recorded")
+        context.end()
+
+
 def graphs(others: dict[str, dict[str, Any]]) -> None:
     app = invivo.Assembly("bench")
     for cls in CLASSES:
@@ -418,6 +436,7 @@ def main() -> None:
         print(f"bench: {missing} is not installed: its rows are left out", file=sys.stderr)
     shared(others)
     pins()
+    contexts()
     graphs(others)
     settings.main()
     traits.main()

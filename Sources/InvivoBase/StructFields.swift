@@ -504,6 +504,8 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.create),
         fieldRange(of: \invivo_callbacks.bind),
         fieldRange(of: \invivo_callbacks.verify),
+        fieldRange(of: \invivo_callbacks.context_changed),
+        fieldRange(of: \invivo_callbacks.parent),
     ]
 }
 

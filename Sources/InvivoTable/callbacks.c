@@ -237,6 +237,9 @@ ANSWERING(create, (const invivo_section *section, void **out, void *user_data, i
 ANSWERING(bind, (invivo_changes changes, const char *name, const char *path, void *user_data, invivo_error **error),
           (changes, name, path, user_data, error))
 ANSWERING(verify, (void *user_data, const invivo_value *value, invivo_error **error), (user_data, value, error))
+TELLING(context_changed, (void *user_data, invivo_context context, invivo_key key, const invivo_value *value),
+        (user_data, context, key, value))
+ANSWERING(parent, (void *instance, void *user_data, invivo_object *out, invivo_error **error), (instance, user_data, out, error))
 /* An undo step, which nothing else replaces. */
 ANSWERING_OR(INVIVO_E_CLOSED, TRIES, revert, (invivo_object target, void *instance, void *data, invivo_error **error),
              (target, instance, data, error))
@@ -318,6 +321,8 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(create);
         GUARD(bind);
         GUARD(verify);
+        GUARD(context_changed);
+        GUARD(parent);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

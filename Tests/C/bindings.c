@@ -302,8 +302,16 @@ static void store_destroyed(void *user_data) {
     (void)user_data;
     if (!is_dropped()) store(INVIVO_OK);
 }
+static invivo_status store_parent(void *instance, void *user_data, invivo_object *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)out, (void)error;
+    return is_dropped() ? INVIVO_OK : store(INVIVO_OK);
+}
+static void store_changed(void *user_data, invivo_context context, invivo_key key, const invivo_value *value) {
+    (void)user_data, (void)context, (void)key, (void)value;
+    if (!is_dropped()) store(INVIVO_OK);
+}
 static void a_status_counts_only_where_the_host_has_stored_it(void) {
-    const invivo_callbacks own = {.struct_size = sizeof own, .invoke = store_invoked, .stop = store_stopped, .revert = store_reverted, .weak_make = store_made, .destroy = store_destroyed, .cell = invivo_callbacks_cell};
+    const invivo_callbacks own = {.struct_size = sizeof own, .invoke = store_invoked, .stop = store_stopped, .revert = store_reverted, .weak_make = store_made, .destroy = store_destroyed, .context_changed = store_changed, .parent = store_parent, .cell = invivo_callbacks_cell};
     invivo_callbacks guarded = {.struct_size = sizeof guarded};
     invivo_runtime runtime = thing_runtime();
     invivo_callable callable;
@@ -326,10 +334,22 @@ static void a_status_counts_only_where_the_host_has_stored_it(void) {
     CHECK(guarded.weak_make(&result, NULL) == &result);
     CHECK(dropped_calls == 0 && ran_calls == 1);
     dropped_calls = 3, ran_calls = 0;
+    guarded.context_changed(NULL, (invivo_context){0}, (invivo_key){0}, NULL); /* an observer misses no change */
+    CHECK(dropped_calls == 0 && ran_calls == 1);
+    dropped_calls = 1, ran_calls = 0;
+    invivo_object above = {0};
+    expects_error(guarded.parent(NULL, NULL, &above, E), INVIVO_E_HOST, NULL);
+    OK(guarded.parent(NULL, NULL, &above, E));
+    CHECK(dropped_calls == 0 && ran_calls == 1);
+    dropped_calls = 3, ran_calls = 0;
     OK(invivo_callable_release(callable));
     CHECK(dropped_calls == 0 && ran_calls == 1);
     OK(invivo_runtime_close(runtime, E));
     OK(invivo_callbacks_end(E));
+    ran_calls = 0;
+    CHECK_EQUAL(guarded.parent(NULL, NULL, &above, NULL), INVIVO_E_CLOSED);
+    guarded.context_changed(NULL, (invivo_context){0}, (invivo_key){0}, NULL);
+    CHECK_EQUAL(ran_calls, 0);
 }
 
 int main(void) {

@@ -539,6 +539,8 @@ int main(void) {
     OFFSET(invivo_callbacks, create, sizeof(((invivo_callbacks *)0)->create));
     OFFSET(invivo_callbacks, bind, sizeof(((invivo_callbacks *)0)->bind));
     OFFSET(invivo_callbacks, verify, sizeof(((invivo_callbacks *)0)->verify));
+    OFFSET(invivo_callbacks, context_changed, sizeof(((invivo_callbacks *)0)->context_changed));
+    OFFSET(invivo_callbacks, parent, sizeof(((invivo_callbacks *)0)->parent));
     SIZE(invivo_context_provided);
     OFFSET(invivo_context_provided, key, sizeof(((invivo_context_provided *)0)->key));
     OFFSET(invivo_context_provided, flags, sizeof(((invivo_context_provided *)0)->flags));

@@ -5,6 +5,7 @@
 
 #include "app.h"
 #include "config.h"
+#include "context.h"
 #include "reload.h"
 #include "runtime.h"
 #include "settings.h"
@@ -119,6 +120,9 @@ typedef struct invivo_callbacks {
     invivo_status (*bind)(invivo_changes changes, const char *name, const char *path, void *user_data, invivo_error **error);
     /* properties */
     invivo_status (*verify)(void *user_data, const invivo_value *value, invivo_error **error);
+    /* observers of contexts, and types */
+    void (*context_changed)(void *user_data, invivo_context context, invivo_key key, const invivo_value *value);
+    invivo_status (*parent)(void *instance, void *user_data, invivo_object *out, invivo_error **error);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

@@ -16,6 +16,7 @@ from . import errors
 from ._assemblies.assembly import collaborator
 from ._assemblies.members import define, graph, in_scope, lazy_singleton, prototype, singleton, weak_singleton
 from ._declarations.changes import OnChange
+from ._declarations.context_kinds import ContextKey, ContextKind
 from ._declarations.marks import (
     Asker,
     Float32,
@@ -43,6 +44,7 @@ from ._declarations.marks import (
     on_start,
     on_stop,
     on_teardown,
+    parent,
     settings_type,
     shared,
     takes_runtime,
@@ -85,6 +87,8 @@ from ._runtime.overrides import Override
 from ._runtime.runtime import Runtime, attach, live
 from ._runtime.traits import Trait
 from ._services.config import ConfigObserver
+from ._services.context_observers import ContextObserver
+from ._services.contexts import Context, ContextEntry
 from ._services.documents import Source, Target
 from ._services.graph import (
     Former,
@@ -141,6 +145,7 @@ from .errors import (
     NotWellFormedError,
     NullError,
     OperatingSystemError,
+    OrphanedError,
     OutOfMemoryError,
     PropertyError,
     RangeError,
@@ -175,6 +180,11 @@ __all__ = [
     "ClosedError",
     "ColdError",
     "ConfigObserver",
+    "Context",
+    "ContextEntry",
+    "ContextKey",
+    "ContextKind",
+    "ContextObserver",
     "ConversionError",
     "CycleError",
     "DeadlineError",
@@ -222,6 +232,7 @@ __all__ = [
     "OpenPin",
     "OperatingSystemError",
     "Options",
+    "OrphanedError",
     "OutOfMemoryError",
     "Override",
     "PendingRestart",
@@ -305,6 +316,7 @@ __all__ = [
     "on_stop",
     "on_teardown",
     "options",
+    "parent",
     "prototype",
     "provider",
     "ref",

@@ -1300,6 +1300,8 @@ invivo_callbacks._fields_ = [
     ("create", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_section), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("bind", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("verify", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("context_changed", ctypes.CFUNCTYPE(None, ctypes.c_void_p, invivo_context, invivo_key, ctypes.POINTER(invivo_value))),
+    ("parent", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_context_provided._fields_ = [
     ("key", ctypes.c_char_p),

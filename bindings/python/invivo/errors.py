@@ -43,6 +43,7 @@ __all__ = [
     "NotWellFormedError",
     "NullError",
     "OperatingSystemError",
+    "OrphanedError",
     "OutOfMemoryError",
     "PropertyError",
     "RangeError",
@@ -308,6 +309,9 @@ class NotConfiguredError(Error, LookupError, status=c.INVIVO_E_NOT_CONFIGURED): 
 
 
 class ConversionError(Error, ValueError, status=c.INVIVO_E_CONVERSION): ...
+
+
+class OrphanedError(Error, LookupError, status=c.INVIVO_E_ORPHANED): ...
 
 
 class MissingFileError(NotFoundError, FileNotFoundError):

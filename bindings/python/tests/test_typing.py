@@ -189,6 +189,33 @@ def traits(runtime: invivo.Runtime) -> None:
     runtime.add_trait(Fort)  # E: arg-type
     Duck.remove()
 
+WORKERS = invivo.ContextKey("workers", int, default=8)
+USER = invivo.ContextKey("user", Knight)
+invivo.ContextKind("request", provides=["user", USER], live=[WORKERS])
+invivo.ContextKind("request", policy="folows")  # E: arg-type
+
+async def contexts(runtime: invivo.Runtime) -> None:
+    async with runtime.context("request", values={USER: 3}, theme="dark") as request:
+        workers: int = request[WORKERS]
+        user: Fort = request[USER]  # E: assignment
+        maybe: Knight = request.get(USER)  # E: assignment
+        either: Knight | str = request.get(USER, "x")
+        local: Knight = request.local(USER)
+        theme: Fort = request["theme"]
+        request[WORKERS] = "x"  # E: misc
+        request[WORKERS] = 3
+        request[3]  # E: call-overload
+        kind: str | None = request.kind
+        above: invivo.Context = request.parent  # E: assignment
+        request.find(Knight).object.next()
+        request.update({WORKERS: 3}, theme="light", hide=[USER])
+        runtime.context(parent="x")  # E: arg-type
+        with request.entered() as same, request.observe(USER, print) as observer:
+            again: invivo.Context = same
+            key: int = observer.key  # E: assignment
+        for entry in request.entries():
+            distance: str = entry.distance  # E: assignment
+
 def pools(runtime: invivo.Runtime) -> None:
     runtime.define(Fort, "a.fort", scope=3)  # E: arg-type
     found: list[Fort] = runtime.resolve_all(Knight)  # E: arg-type
@@ -277,4 +304,12 @@ with invivo.Runtime(app) as runtime:
     app.nothing()  # E
     found: Fort = runtime[Fort]
     wrong: int = runtime[Fort]  # E
+
+    key = invivo.ContextKey("towers", int)
+    with runtime.context(values={key: 3}) as context:
+        towers: int = context[key]
+        fort = context["fort"]
+        no_fort: Fort = context[key]  # E
+        none: int = context.get(key)  # E
+        context[key] = "x"  # E
 """

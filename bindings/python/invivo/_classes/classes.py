@@ -88,6 +88,7 @@ class Description:
     did_inject: str | None = None
     children: str | None = None
     key_name: str | None = None
+    parent: str | None = None
     prepare: str | None = None
     take_runtime: str | None = None
     setup: str | None = None
@@ -154,6 +155,7 @@ _HOOKS = {
     "did_inject": "did_inject",
     "children": "children",
     "key_name": "injection_key",
+    "parent": "parent",
     "setup": "on_setup",
     "teardown": "on_teardown",
     "refresh": "on_refresh",

@@ -246,6 +246,15 @@ def injection_key(function: F) -> F:
     return function
 
 
+def parent(function: F) -> F:
+    """Marks a method that returns the object in which this one stands, such as its window, or None.
+
+    `Runtime.context_of` follows it to the nearest context. An object that is moved finds its new surroundings.
+    """
+    setattr(function, MARK, "parent")
+    return function
+
+
 def on_prepare(function: F) -> F:
     """Marks a method that runs when all objects created together are complete, before any of them is started.
 

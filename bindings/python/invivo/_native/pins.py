@@ -35,8 +35,8 @@ _get, _set = _pin.get, _pin.set
 open_pins: dict[int, Pin] = {}  # those of Python, in any runtime, by their handles
 _discard = open_pins.pop
 
-# The source locations where pins begin, by code (its address, because its hash is slow) and instruction. The library
-# keeps pointers to their file names. The code stays, so that no other one gets its address.
+# The source locations where pins and contexts begin, by code (its address, because its hash is slow) and instruction.
+# The library keeps pointers to their file names. The code stays, so that no other one gets its address.
 _places: dict[tuple[int, int], tuple[Any, bytes, CodeType]] = {}
 
 # The functions that concern the whole runtime, whatever generation their caller reads. A pin is not entered for them:
@@ -56,7 +56,8 @@ _OF_NO_GENERATION = frozenset(
 )
 
 
-def _place(frame: FrameType) -> Any:
+def place_of(frame: FrameType) -> Any:
+    """Returns a reference to the source location of a frame, as C has it. It stays valid."""
     code = frame.f_code
     key = id(code), frame.f_lasti
     found = _places.get(key)
@@ -101,7 +102,7 @@ class Pin:
     def __init__(self, keeper: Keeper, frame: FrameType) -> None:
         self._keeper = keeper
         found = _places.get((id(frame.f_code), frame.f_lasti))
-        self._place = _place(frame) if found is None else found[0]
+        self._place = place_of(frame) if found is None else found[0]
         self._bits = 0  # 0: it has not begun
 
     def __enter__(self) -> Pin:

@@ -245,6 +245,14 @@ def key_name(item: TypeItem, instance: int, _: int, out: Any, error: Any) -> Non
         out[0] = item.keys[instance] = strings.name_bytes(name, "key")
 
 
+@callbacks.returns_status(c.invivo_callbacks, "parent", user_data=1)
+def parent(item: TypeItem, instance: int, _: int, out: Any, error: Any) -> None:
+    assert item.record.description.parent is not None
+    found = getattr(instance_at(instance), item.record.description.parent)()
+    if found is not None:
+        item.core.hand_over(found, out)
+
+
 _weak: dict[int, weakref.ref[Any]] = {}
 
 

@@ -28,6 +28,7 @@ from .._values.handles import Handles
 from ..errors import StaleError, error_class
 from . import finalizers
 from .callables import Callables
+from .context_table import ContextTable
 from .converters import Converters
 from .entries import Entry, entries, entry_of
 from .keys import Keys
@@ -88,6 +89,7 @@ class Objects(Handles):
         self.converters = Converters(self, self.types)
         self.keys = Keys(self, self.types)
         self.tunings = Tunings(self, self.types)
+        self.contexts = ContextTable(self, self.types)
         self.config_ids: dict[tuple[str, type | None], int] = {}  # of paths, by the class that their values must have
         self.settings_ids: dict[str, int] = {}  # of bindings, by their names
         self.settings: dict[str, Any] = {}  # the bindings of Python, by their names

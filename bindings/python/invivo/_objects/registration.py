@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _generated as c
-from .._classes.annotations import is_assembly, is_protocol
+from .._classes.annotations import is_assembly
 from .._classes.callables import Parameter, last_needed
-from .._classes.classes import Description, Method, Property, bounds, describe, has_weak_references, is_virtual
+from .._classes.classes import Description, Method, Property, bounds, describe, has_weak_references
 from .._classes.hints import LATE, crossing_kind
 from .._classes.universal import ANY_CALL, itself
 from .._declarations.changes import whole_flags
 from .._native import callbacks, strings
 from .._values import conversion
-from .._values.foreign import Object
 from .._values.kinds import CODECS
 from ..errors import ArgumentError, Error, ExistsError
 from . import instances
 from .instances import MethodItem, PropertyItem, TypeItem
 from .objects import Objects
-from .types import TypeRecord, Types
+from .types import TypeRecord, Types, is_nominal
 
 
 def register(core: Objects, cls: type, description: Description | None, is_managed: bool) -> TypeRecord:
@@ -51,14 +50,6 @@ def register(core: Objects, cls: type, description: Description | None, is_manag
     record.bits = out.bits
     types.add(record)
     return record
-
-
-def is_nominal(cls: type) -> bool:
-    """Whether the class alone decides the type of its instances.
-
-    Any object may conform to a protocol, and proxies have no class of their own.
-    """
-    return not is_protocol(cls) and cls is not Object and cls.__module__ != "builtins" and not is_virtual(cls)
 
 
 def parameter_table(types: Types, parameters: Sequence[Parameter]) -> Any:
@@ -183,6 +174,8 @@ class _Tables(PropertyTables):
             options.child = instances.child.of(library)
         if described.key_name is not None:
             options.key_name = instances.key_name.of(library)
+        if described.parent is not None:
+            options.parent = instances.parent.of(library)
         needs = self._needs(described.injected)
         if needs is not None:
             options.needs, options.need_count = needs, len(needs)

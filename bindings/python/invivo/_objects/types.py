@@ -11,10 +11,11 @@ from typing import Any
 
 from .. import _generated as c
 from .._classes.annotations import behaves, is_protocol
-from .._classes.classes import Description
+from .._classes.classes import Description, is_virtual
 from .._declarations.marks import component_name
 from .._native import strings
 from .._native.session import Session
+from .._values.foreign import Object
 
 
 class TypeRecord:
@@ -33,6 +34,14 @@ class TypeRecord:
 
 
 Register = Callable[[type, "Description | None", bool], TypeRecord]
+
+
+def is_nominal(cls: type) -> bool:
+    """Whether the class alone decides the type of its instances.
+
+    Any object may conform to a protocol, and proxies have no class of their own.
+    """
+    return not is_protocol(cls) and cls is not Object and cls.__module__ != "builtins" and not is_virtual(cls)
 
 
 class Types:

@@ -15,6 +15,7 @@ from .. import _generated as c
 from .._assemblies.assembly import AssemblyDescription
 from .._declarations import context
 from .._declarations.context import Ending, Entering
+from .._declarations.context_kinds import ContextKind
 from .._native import callbacks, strings
 from .._native.library import library_at, own_library
 from .._native.pins import Pin, UnusedPin
@@ -29,6 +30,7 @@ from .._values.foreign import Object, Type
 from ..errors import ArgumentError, Error, HandleError, NotConfiguredError, StopError
 from .base import numbers
 from .binding import Binding
+from .contexts import InContexts
 from .filling import Filling
 from .observing import Observing
 from .traits import add_declared_traits, declared_traits
@@ -36,7 +38,7 @@ from .traits import add_declared_traits, declared_traits
 _MISSING: Any = object()
 
 
-class Runtime(Filling, Binding, Observing):
+class Runtime(Filling, Binding, Observing, InContexts):
     """An open runtime: activates assemblies, resolves their objects, follows specs.
 
     ``runtime[Player]`` and ``runtime["synth.player"]`` resolve. A built shared object costs one lookup in a dict. Use
@@ -76,6 +78,7 @@ class Runtime(Filling, Binding, Observing):
         ramp_tick: float | Literal["manual"] | None = None,
         inject_marked: bool = True,
         environment_prefix: str | None = None,
+        contexts: Iterable[str | ContextKind] = (),
     ) -> None:
         """Activates assemblies, follows the spec files of ``watch`` and binds ``settings``, as one reload.
 
@@ -116,6 +119,7 @@ class Runtime(Filling, Binding, Observing):
         ``logging.getLogger("invivo")`` if ``log`` is a function. ``inject_marked``: whether attributes marked by
         `injected` or `Inject` are injected. ``environment_prefix``: variables of the environment with this prefix set
         configuration values above all documents; with "INVIVO__", ``INVIVO__audio__rate`` sets ``audio.rate``.
+        ``contexts``: kinds of contexts, from the outermost to the innermost (`declare_contexts`).
         """
         if (commit_begin is None) != (commit_end is None):
             raise ArgumentError("commit_begin and commit_end belong together: give both or none")
@@ -157,6 +161,8 @@ class Runtime(Filling, Binding, Observing):
         try:
             core.opened(notices=(commit_begin, commit_end) if commit_begin and commit_end else None)
             Purger(core)
+            if contexts:
+                self.declare_contexts(*strings.listed(contexts, "contexts=", "[ContextKind('request')]"))
             paths = [watch] if isinstance(watch, (str, os.PathLike)) else list(watch or ())
             traits = declared_traits()
             if assemblies or paths or traits or settings:

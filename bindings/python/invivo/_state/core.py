@@ -89,6 +89,7 @@ class Core(Objects):
         self.closing.clear()
         self.purge()
         self.keys.close()
+        self.contexts.close()
         self.processors.clear()
         self.active.close()
         forget_sent()

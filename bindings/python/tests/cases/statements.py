@@ -22,6 +22,7 @@ from invivo import _generated
 from . import world
 from .assemblies import Assemblies
 from .build import SCOPES, Description, Injections, Names, Wrong
+from .contexts import Contexts
 from .expectations import Expectations
 from .history import Hearer, History
 from .script import Case, Line, Unreadable, Word
@@ -112,7 +113,7 @@ class Job(threading.Thread):
         return self.answer
 
 
-class Statements(Expectations, History):
+class Statements(Expectations, History, Contexts):
     """What may be said; each answers an object or a value."""
 
     targets: dict[str, invivo.Target]
@@ -576,6 +577,7 @@ class Runner(Statements):
         self.sources: dict[str, invivo.Source] = {}
         self.hearers: dict[str, Hearer] = {}
         self.targets = {}
+        self.contexts, self.holders = {}, {}
         self.folder = None
         self.variables = []
         self.failed: Failure | None = None  # of a job

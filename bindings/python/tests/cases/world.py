@@ -187,6 +187,10 @@ class Branch(_Hooked):
     def _key(self) -> str | None:
         return self.given if isinstance(self.given, str) else None
 
+    @invivo.parent
+    def _above(self) -> object:
+        return self.left
+
 
 class Needy(Thing):
     left: Annotated[Sword, invivo.Inject()] = None  # type: ignore[assignment]
