@@ -35,6 +35,7 @@ enum Benchmark {
         if CommandLine.arguments.contains("--graphs") { return try graphs(rounds, count / 10) }
         if !CommandLine.arguments.contains("--traits") {
             try objects(rounds, count)
+            try contexts(rounds, count / 10)
             try graphs(rounds, count / 10)
             try reading(rounds, max(1, count / 300_000))
         }
@@ -66,6 +67,21 @@ enum Benchmark {
         let empty = measure(rounds: rounds, count: count) { runtime.view { _ in } }
         let pin = try measure(rounds: rounds, count: count) { try runtime.pinned {} }
         row("swift.pin", pin, "ns", floor: ("an empty view", empty), budget: "<= 300 ns", within: pin <= 300)
+        try runtime.close()
+    }
+
+    /// A value of a context three levels up.
+    static func contexts(_ rounds: Int, _ count: Int) throws {
+        let runtime = try Runtime()
+        let key = ContextKey<Int>("bench.number")
+        let root = try runtime.context(nil, [.set(key, to: 7)])
+        let middle = try runtime.context(parent: .context(root))
+        let inner = try runtime.context(parent: .context(middle))
+        let leaf = try runtime.context(parent: .context(inner))
+        let empty = measure(rounds: rounds, count: count) { runtime.view { _ in } }
+        let get = try measure(rounds: rounds, count: count) { keep(try leaf[key]) }
+        row("swift.context.get", get, "ns", floor: ("an empty view", empty), budget: "recorded", within: true)
+        withExtendedLifetime((root, middle, inner, leaf)) {}
         try runtime.close()
     }
 

@@ -41,35 +41,29 @@ extension Core {
     /// - Parameter isDescribed: Whether its class must have a description: for a target of documents, but not for an
     ///   argument.
     func lease(of instance: AnyObject, isDescribed: Bool = true) throws(InvivoError) -> invivo_object {
-        if let object = instance as? Object { return try lease(of: object) }
-        if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
-            let handle = leased(known), isInstance(handle, instance)
-        {
-            return handle
-        }
+        if let known = try knownLease(of: instance) { return known }
         return try wrapped(instance, try registeredType(of: instance, isDescribed))
     }
 
     /// The object of an instance under the type of a definition.
     func lease(of instance: AnyObject, as value: Any.Type, isShared: Bool?) throws(InvivoError) -> invivo_object {
-        if let object = instance as? Object { return try lease(of: object) }
-        if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
-            let handle = leased(known), isInstance(handle, instance)
-        {
-            return handle
-        }
+        if let known = try knownLease(of: instance) { return known }
         return try wrapped(instance, try type(of: value, isShared: isShared))
     }
 
     /// The object of an instance under a type that is known.
     func lease(of instance: AnyObject, wrappedAs type: invivo_type) throws(InvivoError) -> invivo_object {
-        if let object = instance as? Object { return try lease(of: object) }
-        if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
-            let handle = leased(known), isInstance(handle, instance)
-        {
-            return handle
-        }
+        if let known = try knownLease(of: instance) { return known }
         return try wrapped(instance, type)
+    }
+
+    /// Leases the object that a Swift instance has; nil if it has none. The caller releases the lease.
+    func knownLease(of instance: AnyObject) throws(InvivoError) -> invivo_object? {
+        if let object = instance as? Object { return try lease(of: object) }
+        guard let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }), let handle = leased(known),
+            isInstance(handle, instance)
+        else { return nil }
+        return handle
     }
 
     /// Another lease of an object. For a type that is not known here, the `Object` itself is the value.

@@ -173,6 +173,9 @@ struct Registry {
         var isShared: Bool
     }
 
+    /// The keys of contexts that were used.
+    var contextKeys: [ContextKeyIdentity: DeclaredContextKey] = [:]
+
     /// The structs of the blocks that were declared here, by their types.
     var blockContents: [UInt64: ObjectIdentifier] = [:]
 

@@ -164,6 +164,8 @@ extension InvivoError.Code {
     public static let captive = Self(rawValue: -49)
     /// A definition refuses a change of its dependency (`INVIVO_E_REFUSED`).
     public static let refused = Self(rawValue: -50)
+    /// The parent of the context has ended (`INVIVO_E_ORPHANED`).
+    public static let orphaned = Self(rawValue: -51)
     /// There is no configuration value at the path (`INVIVO_E_NOT_CONFIGURED`).
     public static let notConfigured = Self(rawValue: -39)
     /// The string cannot be converted to the requested kind (`INVIVO_E_CONVERSION`).

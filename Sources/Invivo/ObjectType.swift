@@ -27,6 +27,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     var takeResolver: (@Sendable (AnyObject, Resolver) throws -> Void)?
     var children: (@Sendable (AnyObject) throws -> [AnyObject])?
     var keyName: (@Sendable (AnyObject) throws -> String?)?
+    var parent: (@Sendable (AnyObject) throws -> AnyObject?)?
     var needs: [TypeNeed] = []
     var block: (image: [UInt8], content: ObjectIdentifier)?
     var problems: [InvivoError] = []
@@ -145,6 +146,12 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// `Runtime.injectTree`.
     public mutating func key(_ body: @escaping @Sendable (Instance) throws -> String?) {
         keyName = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Declares a function that returns the object in which an instance stands, such as its window or view, or nil. For
+    /// `Runtime.context(of:)`.
+    public mutating func parent(_ body: @escaping @Sendable (Instance) throws -> AnyObject?) {
+        parent = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
     /// Declares the initializer with the names of its parameters, in order: `type.make("clock", Player.init)`.

@@ -19,6 +19,7 @@ final class TypeBox: Sendable {
     private let takeResolver: (@Sendable (AnyObject, Resolver) throws -> Void)?
     let children: (@Sendable (AnyObject) throws -> [AnyObject])?
     let keyName: (@Sendable (AnyObject) throws -> String?)?
+    let parent: (@Sendable (AnyObject) throws -> AnyObject?)?
     private let properties: [PropertyBox?]
     private let needs: [Need]
     private let methods: [MethodBox]
@@ -38,6 +39,7 @@ final class TypeBox: Sendable {
         takeResolver = type.takeResolver
         children = type.children
         keyName = type.keyName
+        parent = type.parent
         properties = type.properties.map { PropertyBox($0, core) }
         methods = type.methods.map { MethodBox($0, core) }
         needs = Need.all(of: instances, core)
@@ -153,6 +155,7 @@ final class TypeBox: Sendable {
             }
         }
         addTree(&options)
+        addParent(&options)
         options.properties = UnsafePointer(arena.table(table))
         options.property_count = UInt64(table.count)
         var calls: [invivo_method] = []

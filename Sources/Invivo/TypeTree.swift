@@ -25,6 +25,20 @@ extension TypeBox {
         }
     }
 
+    /// Adds the function that returns the object in which an instance stands.
+    func addParent(_ options: inout invivo_type_options) {
+        guard parent != nil else { return }
+        options.parent = { instance, data, out, error in
+            guard let box = TypeBox.box(data), let object = TypeBox.object(instance), let out else {
+                return InvivoError.Code.internal.rawValue
+            }
+            return answering(box.core.table, error) {
+                guard let parent = try box.parent?(object) else { return }
+                out.pointee = try box.core.lease(of: parent, isDescribed: false)
+            }
+        }
+    }
+
     /// With one lease for the caller; zero after the last.
     private func child(_ index: UInt64, of object: AnyObject) throws -> invivo_object {
         let walk = ChildrenWalk.current

@@ -141,13 +141,24 @@ public final class ContextKeys: Sendable {
         if let full { outgrown.append(UInt(bitPattern: full)) }
     }
 
-    /// When no reader is left.
-    func removeAll() {
-        let outgrown = state.locked { state in
-            defer { state = State() }
-            return state.outgrown
+    /// The leases that the defaults hold, by object: those of the declarations, and those that lookups copy.
+    func addLeases(to counts: inout [UInt64: UInt64]) {
+        for declaration in state.locked({ Array($0.declared.values) }) {
+            declaration.initial?.forEachLease { counts[$0.bits, default: 0] += 1 }
         }
-        for address in outgrown { Glibc.free(UnsafeMutableRawPointer(bitPattern: address)) }
+        iv_core_context_defaults(core.core).flatMap { iv_context_table_of($0) }?.forEach { entry in
+            guard let newest = iv_context_entry_newest(entry) else { return }
+            for object in Value.objects(in: newest.valuePointer.pointee) { counts[object, default: 0] += 1 }
+        }
+    }
+
+    /// When no reader is left. Objects of defaults may end, so they are released without the lock.
+    func removeAll() {
+        let former = state.locked { state in
+            defer { state = State() }
+            return state
+        }
+        for address in former.outgrown { Glibc.free(UnsafeMutableRawPointer(bitPattern: address)) }
         guard let defaults = iv_core_context_defaults(core.core) else { return }
         iv_core_set_context_defaults(core.core, nil)
         if let table = iv_context_table_of(defaults) {

@@ -154,10 +154,11 @@ public final class Contexts: Sendable {
         guard !isClosed.load(ordering: .acquiring) else { throw Failure(.closed, "the runtime is closing") }
     }
 
-    /// The leases that open contexts hold, by object. For close.
+    /// The leases that open contexts and the defaults of keys hold, by object. For close.
     public func leases() -> [UInt64: UInt64] {
         retired.freeUnseen()
         var counts: [UInt64: UInt64] = [:]
+        keys.addLeases(to: &counts)
         guard count > 0 else { return counts }
         // After the last reader there is no section to begin, and none is needed.
         let reader = ReadSection.begin(core.core, tag: core.tag)
@@ -186,6 +187,7 @@ public final class Contexts: Sendable {
         }
         retired.onPending(nil)
         retired.freeAll()
+        keys.removeAll()
     }
 
     /// Ends the use of the core by this runtime.

@@ -378,6 +378,26 @@ static void close_ends_all_contexts(void) {
     expects_error(invivo_context_get(child, key, &value, E), INVIVO_E_STALE, NULL);
 }
 
+static void close_releases_the_defaults_of_keys(void) {
+    for (int deferred = 0; deferred < 2; deferred++) {
+        invivo_runtime other = thing_runtime();
+        invivo_type type;
+        invivo_object object;
+        OK(invivo_type_find(other, "Thing", &type, E));
+        OK(invivo_object_make(other, type, NULL, 0, &object, E));
+        invivo_value alone = invivo_object_value(object), list = invivo_list(&alone, 1);
+        OK(invivo_context_declare_key(other, &(invivo_context_key){.struct_size = sizeof(invivo_context_key), .name = "alone",
+                                                                   .kind = INVIVO_KIND_OBJECT, .initial = &alone}, E));
+        OK(invivo_context_declare_key(other, &(invivo_context_key){.struct_size = sizeof(invivo_context_key), .name = "list",
+                                                                   .kind = INVIVO_KIND_ANY, .initial = &list}, E));
+        expects_error(invivo_runtime_close(other, E), INVIVO_E_BUSY, NULL);
+        OK(invivo_object_release(object));
+        CHECK_EQUAL(things, 1);
+        OK(deferred ? invivo_runtime_close_deferred(other, E) : invivo_runtime_close(other, E));
+        CHECK_EQUAL(things, 0);
+    }
+}
+
 /* ---- kinds and keys ------------------------------------------------------------------------------------ */
 
 static void kinds_have_an_order_and_provide_values(void) {
@@ -758,6 +778,7 @@ int main(void) {
     RUN_TEST(an_ended_handle_never_denotes_another_context);
     RUN_TEST(contexts_of_other_runtimes_are_refused);
     RUN_TEST(close_ends_all_contexts);
+    RUN_TEST(close_releases_the_defaults_of_keys);
     RUN_TEST(kinds_have_an_order_and_provide_values);
     RUN_TEST(a_key_may_declare_its_type_and_default);
     RUN_TEST(a_thread_has_a_current_context);

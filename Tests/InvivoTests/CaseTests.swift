@@ -137,7 +137,7 @@ extension SwiftAPI {
             #expect(WrongCase.all.map(\.text.name) == cases.map(\.name) && cases.count > 100)
         }
 
-        @Test(arguments: ["wiring", "reload", "spec", "traits"])
+        @Test(arguments: ["wiring", "reload", "spec", "traits", "contexts"])
         func thereAreCases(_ folder: String) {
             #expect(TextCase.all.filter { $0.path.contains("/\(folder)/") }.count > 10)
         }

@@ -9,7 +9,7 @@
 // processor.hpp: definitions. rule.hpp, settings.hpp: rules, typed settings. trait.hpp: trait types. changes.hpp, pin.hpp,
 // runtime.hpp: change sets, views, pins, runtimes.
 // domain.hpp, source.hpp, module.hpp, application.hpp: domains, documents, modules, applications. pool.hpp, config.hpp,
-// scope.hpp, graph.hpp: pools, configuration, scopes, descriptions.
+// scope.hpp, context.hpp, graph.hpp: pools, configuration, scopes, contexts, descriptions.
 #ifndef INVIVO_INVIVO_HPP
 #define INVIVO_INVIVO_HPP
 

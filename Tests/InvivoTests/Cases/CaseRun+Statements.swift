@@ -189,6 +189,7 @@ extension CaseRun {
             let (world, path) = (world, try name(1))
             try runtime().observe(configuration: path) { _, _ in try? world.event("changed(\(path))") }
         case "view": try view(line.below)
+        case "context": return try performContext(line, words)
         case "pinned": try runtime().pinned { for line in line.below { run(line) } }
 
         default:

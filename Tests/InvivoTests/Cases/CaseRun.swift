@@ -16,6 +16,7 @@ final class CaseRun: Values, @unchecked Sendable {
     var sources: [String: Source] = [:]
     var observers: [String: Observer] = [:]
     var targets: [String: Target] = [:]
+    var contexts = CaseContexts()
     /// The folder of its files.
     var scratch: Scratch?
     /// The variables of the environment that the case has set, which are removed at its end.
@@ -131,6 +132,7 @@ final class CaseRun: Values, @unchecked Sendable {
         for name in names.withLock({ Array($0.keys) }) { self[name] = nil }
         (assemblies, overrides, pools, jobs, sources, observers) = ([:], [:], [:], [:], [:], [:])
         targets = [:]
+        contexts = CaseContexts()
         world.keep(nil)
         runtimes = []
         for name in variables { unsetenv(name) }

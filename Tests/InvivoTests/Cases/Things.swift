@@ -158,7 +158,11 @@ class ThingKind: @unchecked Sendable {
     static let all: [ThingKind] = [
         confined(Knight.self, "Thing"), confined(Squire.self, "Knight", "Thing"), confined(Quest.self, "Thing"),
         confined(Sword.self, "Weapon", "Thing"), confined(Lance.self, "Weapon", "Thing"),
-        confined(Page.self, "Thing", with: hooks), confined(Branch.self, "Thing", with: hooks),
+        confined(Page.self, "Thing", with: hooks),
+        confined(Branch.self, "Thing") { type in
+            hooks(&type)
+            type.parent { $0.left }
+        },
         confined(Needy.self, "Thing") { $0.needs("left", .type(named: "Sword")) },
         confined(Strict.self, "Thing", isStrict: true), confined(Port.self, "Thing", with: life), shared(Castle.self),
         shared(Tower.self), shared(Mill.self, with: life), shared(Pump.self, with: life),

@@ -3,6 +3,7 @@
 #define INVIVO_CPP_RUNTIME_HPP
 
 #include "changes.hpp"
+#include "context.hpp"
 #include "domain.hpp"
 #include "graph.hpp"
 #include "module.hpp"
@@ -267,6 +268,29 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_child_make(raw_, type, given.data(), given.size(), &made, e); });
         return *ref<T>(object::retained(made));
     }
+
+    // ---- contexts
+
+    /// Declares kinds of contexts, from the outermost to the innermost; they follow those that are declared already.
+    void declare_contexts(const std::vector<context_kind> &kinds) const { detail::context_kinds_declare(raw_, kinds); }
+    /// Describes a context of a kind, or of none, which `open` opens: `runtime.context("request").set("user", user).open()`.
+    [[nodiscard]] context_builder context(c_text kind = nullptr, const char *file = __builtin_FILE(), int line = __builtin_LINE()) const {
+        return {raw_, kind, file, line};
+    }
+    /// Returns the context that the calling thread has entered last and that has not ended; empty if there is none.
+    context_ref current_context() const noexcept { return {raw_, invivo_context_current(raw_)}; }
+    /// Returns the nearest context of an object: its own, else that of its parent (`type::parent`), and so on; empty if there is none.
+    context_ref context_of(const object &thing) const {
+        invivo_context found{};
+        detail::checked([&](invivo_error **e) { return invivo_context_of(thing.raw(), &found, e); });
+        return {raw_, found};
+    }
+    template <typename T> INVIVO_LOCAL context_ref context_of(const ref<T> &thing) const { return context_of(thing.held()); }
+    /// Detaches the context of an object. An object without one is a no-op.
+    void detach_context(const object &thing) const {
+        detail::checked([&](invivo_error **e) { return invivo_context_detach(thing.raw(), e); });
+    }
+    template <typename T> INVIVO_LOCAL void detach_context(const ref<T> &thing) const { detach_context(thing.held()); }
 
     // ---- pools
 

@@ -186,6 +186,13 @@ template <typename T> struct thunks {
         return guarded(failed, [&] { *out = (static_cast<T *>(instance)->*Method)(); });
     }
 
+    template <auto Method> static invivo_status parent(void *instance, void *, invivo_object *out, invivo_error **failed) noexcept {
+        return guarded(failed, [&] {
+            object found = (static_cast<T *>(instance)->*Method)();
+            *out = found.release();
+        });
+    }
+
     /// The `make` function of an abstract class.
     static invivo_status refuse(void **, const invivo_build *, const invivo_value *, size_t, void *, invivo_error **failed) noexcept {
         return guarded(failed, [] {
@@ -369,6 +376,10 @@ public:
     template <auto Method> INVIVO_LOCAL type &child() { return options_.child = detail::thunks<T>::template child<Method>, *this; }
     /// Sets a method that returns the key for `inject_tree` as a const char *, valid until the next call, or nullptr.
     template <auto Method> INVIVO_LOCAL type &key_name() { return options_.key_name = detail::thunks<T>::template key_name<Method>, *this; }
+
+    /// Sets a method that returns the object in which an object stands, such as its window or view; empty for none. For
+    /// `runtime_ref::context_of`.
+    template <auto Method> INVIVO_LOCAL type &parent() { return options_.parent = detail::thunks<T>::template parent<Method>, *this; }
 
     /// Registers the type. Call it once per runtime.
     invivo_type add(invivo_runtime runtime);
