@@ -58,7 +58,8 @@ public final class ContextKeys: Sendable {
                 if let known = state.declared[id] {
                     guard known.isSame(as: declaration) else {
                         throw Failure(
-                            .exists, "the key '\(name)' of contexts is declared with another type or default", path: name)
+                            .exists, "the key '\(name)' of contexts is declared with another type or default",
+                            path: name)
                     }
                     return false
                 }
@@ -83,7 +84,9 @@ public final class ContextKeys: Sendable {
 
     /// The value for a key in its declared type.
     func checked(_ value: Value, for id: UInt32) throws(Failure) -> Value {
-        guard !isEmpty.load(ordering: .acquiring), let declaration = state.locked({ $0.declared[id] }) else { return value }
+        guard !isEmpty.load(ordering: .acquiring), let declaration = state.locked({ $0.declared[id] }) else {
+            return value
+        }
         return try Self.check(value, declaration, names.name(id))
     }
 

@@ -45,7 +45,8 @@ public final class ContextKinds: Sendable {
                 if let index = next.firstIndex(where: { $0.name.isSameName(as: kind.name) }) {
                     guard next[index] == kind else {
                         throw Failure(
-                            .exists, "the kind of contexts '\(kind.name)' is declared with another policy or other values",
+                            .exists,
+                            "the kind of contexts '\(kind.name)' is declared with another policy or other values",
                             path: kind.name)
                     }
                     continue

@@ -124,6 +124,8 @@ extension RawTable {
 
     func forEach(_ body: (UnsafeMutablePointer<iv_context_entry>) -> Void) {
         guard let entries = iv_context_entries(self) else { return }
-        for index in 0..<Int(pointee.capacity) where iv_context_entry_key(entries + index) != 0 { body(entries + index) }
+        for index in 0..<Int(pointee.capacity) where iv_context_entry_key(entries + index) != 0 {
+            body(entries + index)
+        }
     }
 }

@@ -35,7 +35,8 @@ extension Contexts {
         }
         guard handle.core != nil || handle.hasBeenOpen else { throw ended(handle) }
         throw Failure(
-            .domain, "the calling thread has not entered the context: each thread leaves the contexts that it has entered")
+            .domain,
+            "the calling thread has not entered the context: each thread leaves the contexts that it has entered")
     }
 
     /// The context that the calling thread entered last and that is open.

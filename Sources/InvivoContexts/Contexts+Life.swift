@@ -180,7 +180,7 @@ extension Contexts {
             try use(handle) { (contexts, context, garbage) throws(Failure) in
                 try contexts.locked(context) { () throws(Failure) in contexts.endTree(from: context, &garbage) }
             }
-        } catch where error.code == .stale { return }
+        } catch  where error.code == .stale { return }
     }
 
     /// With the lock: ends a context after those that hold it strongly, the newest first, all at one instant.
@@ -202,7 +202,8 @@ extension Contexts {
             let handle = ContextHandle(of: context)
             if iv_context_is_observed(context) != 0 { garbage.changes.append(ContextChange(context: handle, key: nil)) }
             garbage.ended.append(handle)
-            if context == top, context.pointee.flags & UInt8(IV_CONTEXT_STRONG) != 0, let parent = context.pointee.parent,
+            if context == top, context.pointee.flags & UInt8(IV_CONTEXT_STRONG) != 0,
+                let parent = context.pointee.parent,
                 iv_load_u64(iv_context_ended(parent)) == 0
             {
                 garbage.parents.append(ContextHandle(of: parent))
@@ -262,6 +263,6 @@ extension Contexts {
                     }
                 }
             }
-        } catch where error.code == .stale { return }
+        } catch  where error.code == .stale { return }
     }
 }

@@ -94,7 +94,8 @@ extension Contexts {
             guard let newest, newest.pointee.what != UInt16(IV_CONTEXT_REMOVED) else {
                 let name = keyName(version.pointee.key)
                 throw Failure(
-                    .notFound, "\(description(of: context)) has no value of its own for '\(name)' to remove", path: name)
+                    .notFound, "\(description(of: context)) has no value of its own for '\(name)' to remove", path: name
+                )
             }
         }
         let clock = iv_load_u64(iv_context_clock(context.pointee.root))
@@ -204,7 +205,9 @@ extension Contexts {
                 // Before the first copy, which an error would lose.
                 var above = isLocal ? nil : context.pointee.parent
                 while let current = above {
-                    guard iv_load_u64(iv_context_ended(current)) == 0 else { throw Self.orphaned(contexts, context, nil) }
+                    guard iv_load_u64(iv_context_ended(current)) == 0 else {
+                        throw Self.orphaned(contexts, context, nil)
+                    }
                     above = current.pointee.parent
                 }
                 var copies: [(UInt32, invivo_value, Int)] = []
@@ -255,11 +258,14 @@ extension Contexts {
                 switch outcome {
                 case Int32(IV_CONTEXT_ORPHANED): return orphaned(contexts, context, key)
                 case Int32(IV_CONTEXT_IS_HIDDEN):
-                    return Failure(.notFound, "the key '\(name)' is hidden in \(contexts.description(of: context)), or above it", path: name)
+                    return Failure(
+                        .notFound, "the key '\(name)' is hidden in \(contexts.description(of: context)), or above it",
+                        path: name)
                 default:
                     let above = isLocal ? " of its own" : ", and no context above it has one"
                     return Failure(
-                        .notFound, "\(contexts.description(of: context)) has no value for the key '\(name)'\(above)", path: name)
+                        .notFound, "\(contexts.description(of: context)) has no value for the key '\(name)'\(above)",
+                        path: name)
                 }
             }
         } catch { return error }

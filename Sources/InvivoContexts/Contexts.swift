@@ -107,7 +107,9 @@ public final class Contexts: Sendable {
 
     /// The same for code that does not fail.
     func holding(_ context: RawContext, _ body: () -> Void) {
-        do throws(Failure) { try locked(context) { () throws(Failure) in body() } } catch { assertionFailure(error.text) }
+        do throws(Failure) { try locked(context) { () throws(Failure) in body() } } catch {
+            assertionFailure(error.text)
+        }
     }
 
     /// With the lock: the context must be open.
