@@ -207,7 +207,9 @@ extension Contexts {
                 // Before the first copy, which an error would lose.
                 var above = isLocal ? nil : context.pointee.parent
                 while let current = above {
-                    guard iv_load_u64(iv_context_ended(current)) == 0 else { throw Self.orphaned(contexts, context, nil) }
+                    guard iv_load_u64(iv_context_ended(current)) == 0 else {
+                        throw Self.orphaned(contexts, context, nil)
+                    }
                     above = current.pointee.parent
                 }
                 var copies: [(UInt32, invivo_value, Int)] = []
