@@ -80,6 +80,7 @@ STATEMENT(alive) {
     int alive = 0;
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (count < 3 || !strcmp(words[2].text, kinds[i].name)) alive += __atomic_load_n(&kinds[i].alive, __ATOMIC_SEQ_CST);
+    if (!isdigit((unsigned char)words[1].text[0])) WRONG("'%s' is no number", words[1].text);
     if (alive != atoi(words[1].text)) WRONG("%d are alive", alive);
     return INVIVO_OK;
 }
