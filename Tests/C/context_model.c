@@ -251,7 +251,7 @@ static void enter_one(void) {
     operation = "leave";
     int index = -1;
     for (int i = 0; i < entered_count; i++) if (entered[i] == node) index = i;
-    expect(invivo_context_leave(nodes[node].handle, NULL), index < 0 ? INVIVO_E_DOMAIN : INVIVO_OK);
+    expect(invivo_context_leave(nodes[node].handle, NULL), index >= 0 ? INVIVO_OK : nodes[node].has_ended ? INVIVO_E_STALE : INVIVO_E_DOMAIN);
     if (index < 0) return;
     memmove(&entered[index], &entered[index + 1], sizeof *entered * (size_t)(--entered_count - index));
 }

@@ -183,7 +183,8 @@ extension SwiftAPI {
                 (.version, "version"), (.host, "host"), (.forked, "forked"), (.notReady, "notReady"),
                 (.changed, "changed"), (.null, "null"), (.unsupported, "unsupported"), (.internal, "internal"),
                 (.ambiguous, "ambiguous"), (.abstract, "abstract"), (.stop, "stop"), (.dormant, "dormant"),
-                (.captive, "captive"), (.refused, "refused"), (.notConfigured, "notConfigured"),
+                (.captive, "captive"), (.refused, "refused"), (.orphaned, "orphaned"),
+                (.notConfigured, "notConfigured"),
                 (.conversion, "conversion"),
             ]
             for (code, name) in named { #expect("\(code)" == name) }

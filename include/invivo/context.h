@@ -209,7 +209,7 @@ INVIVO_API invivo_status invivo_context_find(invivo_context context, const inviv
 /** Makes a context the current one of the calling thread, until invivo_context_leave. Calls nest, also for the same context. */
 INVIVO_API invivo_status invivo_context_enter(invivo_context context, invivo_error **error) INVIVO_WAITS;
 /** Ends the innermost invivo_context_enter of this context on the calling thread; others may be left in any order. The context may
- * have ended. INVIVO_E_DOMAIN if the thread has not entered it. */
+ * have ended. INVIVO_E_DOMAIN if the thread has not entered it; INVIVO_E_STALE if it has ended, too. */
 INVIVO_API invivo_status invivo_context_leave(invivo_context context, invivo_error **error) INVIVO_WAITS;
 /** Returns the context that the calling thread entered last and that has not ended, borrowed; zero if there is none. */
 INVIVO_API invivo_context invivo_context_current(invivo_runtime runtime) INVIVO_NOWAIT;
