@@ -561,6 +561,50 @@ static void histories_have_an_order(uint64_t seed, int rounds) {
            THREADS * OPERATIONS, 100.0 * (double)overlaps / round / THREADS / OPERATIONS, (double)examined / round);
 }
 
+/* ---- several keys ------------------------------------------------------------------------------------------ */
+
+enum { PAIRS = 100000 };
+static struct { invivo_runtime runtime; invivo_context context; invivo_key keys[2]; int is_over; } pair;
+
+static int64_t number_under(int key) {
+    invivo_value value = invivo_null();
+    CHECK_EQUAL(invivo_context_get(pair.context, pair.keys[key], &value, NULL), INVIVO_OK);
+    return value.as.signed_integer;
+}
+static void *change_both(void *unused) {
+    (void)unused;
+    for (int64_t i = 1; !__atomic_load_n(&pair.is_over, __ATOMIC_RELAXED); i++) {
+        invivo_context_change changes[] = {{.key = pair.keys[0], .value = invivo_int64(i)}, {.key = pair.keys[1], .value = invivo_int64(i)}};
+        CHECK_EQUAL(invivo_context_change_values(pair.context, changes, 2, NULL), INVIVO_OK);
+    }
+    return NULL;
+}
+/* Both keys always have one number, which grows: whoever has seen it under one key finds no smaller one under the other. */
+static void keys_that_change_together_are_never_seen_apart(void) {
+    pthread_t writer;
+    invivo_context parent;
+    memset(&pair, 0, sizeof pair);
+    OK(invivo_runtime_open(&pair.runtime, NULL, E));
+    for (int i = 0; i < 2; i++) OK(invivo_key_intern(pair.runtime, names[i], &pair.keys[i], E));
+    OK(invivo_context_open(pair.runtime, NULL, &parent, E));
+    invivo_context_value values[] = {{.key = pair.keys[0], .value = invivo_int64(0)}, {.key = pair.keys[1], .value = invivo_int64(0)}};
+    OK(invivo_context_open(pair.runtime, &(invivo_context_options){.struct_size = sizeof(invivo_context_options), .parent = parent,
+                                                                   .values = values, .value_count = 2}, &pair.context, E));
+    pthread_create(&writer, NULL, change_both, NULL);
+    int apart = 0;
+    for (int i = 0; i < PAIRS; i++) {
+        int first = i & 1;
+        int64_t seen = number_under(first);
+        apart += number_under(!first) < seen;
+    }
+    __atomic_store_n(&pair.is_over, 1, __ATOMIC_RELAXED);
+    pthread_join(writer, NULL);
+    CHECK_EQUAL(apart, 0);
+    OK(invivo_context_end(pair.context, E));
+    OK(invivo_context_end(parent, E));
+    OK(invivo_runtime_close(pair.runtime, E));
+}
+
 int main(int count, char **arguments) {
     uint64_t seed = 1;
     int rounds = 200;
@@ -572,6 +616,7 @@ int main(int count, char **arguments) {
     check_begin();
     RUN_TEST(the_checker_refuses_wrong_histories);
     RUN_TEST(a_get_that_is_interrupted_anywhere_reads_one_instant);
+    RUN_TEST(keys_that_change_together_are_never_seen_apart);
     RUN_TEST_WITH(histories_have_an_order, seed, rounds);
     free(seen);
     return check_end();
