@@ -438,7 +438,16 @@ static void run_thread(int thread) {
     if (borrowing.view.reader) invivo_view_end(borrowing.view);
 }
 
-#if defined(__x86_64__)
+/* A thread that stops inside of a sanitizer may hold its locks. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(SANITIZED)
 /* A get that another thread interrupts after each number of instructions: the child and then the root change meanwhile. */
 static int interrupted; /* 1: the reader waits, 2: go on, 3: over */
 static __thread int wanted_steps;
