@@ -332,7 +332,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "!property.isInBlock", "wiring"),
         Mutant("always", "where base[index]?.isSame(as: value) != true", "put_back"),
     ],
-    "InvivoReload/Observer.swift": [
+    "InvivoReload/CallGate.swift": [
         Mutant("never", "state.isOpen", "domains reports"),
     ],
     "InvivoReload/Definition+Covers.swift": [
