@@ -32,7 +32,11 @@ extension Value {
         case .callable(let callable):
             value.as.string.length = UInt64(UInt(bitPattern: Unmanaged.passUnretained(callable).toOpaque()))
             return value
-        default: return value
+        case .object: return value
+        default:
+            // Nothing is to be freed.
+            value.reserved = 0
+            return value
         }
         value.reserved = Self.sharedMark
         return value
