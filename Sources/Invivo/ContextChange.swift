@@ -30,7 +30,7 @@ public struct ContextChange {
     }
 }
 
-/// What happens with one key of a context.
+/// The change of one key of a context.
 struct ContextEdit {
     let what: UInt32
     /// The key and the value in a runtime.

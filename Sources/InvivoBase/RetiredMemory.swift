@@ -60,7 +60,7 @@ public final class RetiredMemory: Sendable {
     /// No section can see any of it anymore.
     deinit { freeAll() }
 
-    /// Takes over memory from `malloc` that no new section can reach. What is urgent is freed soon after the last section that may see it
+    /// Takes over memory from `malloc` that no new section can reach. Urgent memory is freed soon after the last section that may see it
     /// has ended, the rest with the next of it.
     public func add(_ pointer: UnsafeMutableRawPointer, size: Int, isUrgent: Bool = false) {
         let epoch = epochs.advance()

@@ -2,7 +2,7 @@ internal import CPlatform
 internal import Glibc
 internal import InvivoBase
 
-/// What an operation has removed from contexts. Retired after its reading section.
+/// Memory that an operation has removed from contexts. Retired after its reading section.
 struct ContextGarbage {
     private var versions: [RawVersion] = []
     private var tables: [RawTable] = []

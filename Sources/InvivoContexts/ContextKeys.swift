@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// The declared keys of a runtime: their types and defaults. Keys are only added.
 public final class ContextKeys: Sendable {
-    /// What a key takes.
+    /// The type and the default of a key.
     public struct Declaration: Sendable {
         /// INVIVO_KIND_...
         public let kind: UInt32

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The contexts of one runtime (docs/architecture.md: Contexts). Any thread.
 ///
-/// Readers take no lock. Writers hold the lock of the tree. What other threads may still read is handed to `RetiredMemory` after the
+/// Readers take no lock. Writers hold the lock of the tree. Memory that other threads may still read is handed to `RetiredMemory` after the
 /// reading section of the writer; that frees values, which runs host code, without locks.
 public final class Contexts: Sendable {
     public let names: KeyNames
@@ -49,7 +49,7 @@ public final class Contexts: Sendable {
 
     // MARK: access
 
-    /// Runs `body` with the open context of a handle in a reading section. What it removes is retired after the section, observers are
+    /// Runs `body` with the open context of a handle in a reading section. Removed memory is retired after the section, observers are
     /// notified, and contexts that have lost their last holder end.
     static func use<Result>(
         _ handle: ContextHandle,

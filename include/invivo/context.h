@@ -142,7 +142,7 @@ INVIVO_API invivo_status invivo_context_remove(invivo_context context, invivo_ke
 /** Hides a key with a tombstone: lookups from this context and below find no value above it, and not the default. */
 INVIVO_API invivo_status invivo_context_hide(invivo_context context, invivo_key key, invivo_error **error) INVIVO_WAITS;
 
-/** What a change of several keys does with one of them. */
+/** The kinds of changes of one key. */
 enum { INVIVO_VALUE_SET = 0, INVIVO_VALUE_REMOVE = 1, INVIVO_VALUE_HIDE = 2 };
 /** One part of a change of several keys. */
 typedef struct invivo_context_change {
@@ -187,7 +187,7 @@ INVIVO_API invivo_status invivo_context_object(invivo_context context, invivo_ob
 /** Returns the runtime of a context. */
 INVIVO_API invivo_status invivo_context_runtime(invivo_context context, invivo_runtime *out, invivo_error **error) INVIVO_WAITS;
 
-/** What invivo_context_find looks for: exactly one of `kind` and `type`. */
+/** The subject of invivo_context_find: exactly one of `kind` and `type`. */
 typedef struct invivo_context_query {
     size_t struct_size;
     const char *kind; /**< contexts of this kind; NULL = not given */

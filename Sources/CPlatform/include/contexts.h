@@ -5,7 +5,7 @@
 
 #include "hot.h"
 
-/* What one context has under one key, from one version of its tree to the next. Immutable once it is published. */
+/* The content of one context under one key, from one version of its tree to the next. Immutable once it is published. */
 struct iv_context_version {
     /* First: see iv_reader. Of a lower version; not followed by readers that know this one. An inline version is the first of its key,
      * which no reader goes beyond: it has its context here. */

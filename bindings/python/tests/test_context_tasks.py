@@ -364,8 +364,11 @@ def test_an_observer_is_called_on_its_loop_once_for_several_changes(runtime: Run
             closed.close()
             context.observe("a", changed, loop=loop)
             context["a"] = 13
-        for _ in range(3):
-            await asyncio.sleep(0)
+        # Calls come in their order: this one would be the last.
+        last = asyncio.Event()
+        with runtime.context() as after, after.observe("a", lambda value: last.set(), loop=loop):
+            after["a"] = 1
+            await last.wait()
         assert len(seen) == 3
 
     asyncio.run(main())
