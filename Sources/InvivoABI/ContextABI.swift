@@ -158,7 +158,58 @@ func container(of context: invivo_context) throws(Failure) -> Container {
 public func invivo_context_end(
     _ context: invivo_context, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
-    answering(error) { () throws(Failure) in try Contexts.end(ContextHandle(bits: context.bits)) }
+    answering(error) { () throws(Failure) in _ = try ContextEnd.run(ContextHandle(bits: context.bits)) }
+}
+
+@c @implementation
+public func invivo_context_end_with(
+    _ context: invivo_context, _ options: UnsafePointer<invivo_context_ending>!,
+    _ leased: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    leased?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        var end = ContextEnd.Options()
+        if let options {
+            let least = MemoryLayout<invivo_context_ending>.offset(of: \.failure) ?? 8
+            let given = try versioned(options, "options", least: least, as: invivo_context_ending.self)
+            if given.timeout_ms > 0 { end.timeout = UInt64(given.timeout_ms) * 1_000_000 }
+            end.refusesChildren = given.flags & UInt32(INVIVO_END_REFUSES_CHILDREN) != 0
+            if given.failure != 0 {
+                end.reason = ContextEnd.Reason(
+                    status: given.failure, message: try optionalText(given.failure_message, "options.failure_message"))
+            }
+        }
+        let names = try ContextEnd.run(ContextHandle(bits: context.bits), end)
+        leased?.pointee = Value.list(names.map(Value.string)).owned()
+    }
+}
+
+@c @implementation
+public func invivo_context_failure(
+    _ context: invivo_context, _ message: UnsafeMutablePointer<UnsafePointer<CChar>?>!
+) -> invivo_status {
+    message?.pointee = nil
+    guard let reason = ContextEnd.reason(of: ContextHandle(bits: context.bits)) else { return 0 }
+    message?.pointee = reason.text?.pointer
+    return reason.status
+}
+
+// MARK: - objects that live in contexts
+
+@c @implementation
+public func invivo_context_resolve(
+    _ context: invivo_context, _ key: invivo_key, _ out: UnsafeMutablePointer<invivo_object>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_object()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let container = try container(of: context)
+        let id = try contextKey(key, container)
+        let object = try container.resolve(id, in: ContextHandle(bits: context.bits))
+        guard object != 0 else { throw nullObject(container.keyName(id)) }
+        out.pointee.bits = object
+    }
 }
 
 @c @implementation

@@ -108,6 +108,7 @@ extension RuntimeOptions {
         commitTimeout = nanoseconds(given.commit_timeout_ms) ?? commitTimeout
         startTimeout = nanoseconds(given.start_timeout_ms) ?? startTimeout
         stopTimeout = nanoseconds(given.stop_timeout_ms) ?? stopTimeout
+        endTimeout = nanoseconds(given.end_timeout_ms) ?? endTimeout
         stopGrace = nanoseconds(given.stop_grace_ms) ?? stopGrace
         loadTimeout = nanoseconds(given.load_timeout_ms) ?? loadTimeout
         pinMaxAge = nanoseconds(given.pin_max_age_ms) ?? pinMaxAge
@@ -130,6 +131,7 @@ extension RuntimeOptions {
         raw.log_level = logLevel
         raw.max_document_bytes = UInt64(maxDocumentBytes)
         (raw.start_timeout_ms, raw.stop_timeout_ms) = (milliseconds(startTimeout), milliseconds(stopTimeout))
+        raw.end_timeout_ms = milliseconds(endTimeout)
         raw.stop_grace_ms = milliseconds(stopGrace)
         raw.load_timeout_ms = milliseconds(loadTimeout)
         raw.max_document_nodes = UInt64(maxDocumentNodes)

@@ -129,14 +129,14 @@ private func resolveSlowly(
         }
         let (container, id) = try keyed(runtime, key)
         let object = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
-        guard object != 0 else {
-            throw Failure(
-                .null,
-                "the factory of '\(container.keyName(id))' returned null; resolve it as optional where that is allowed",
-                path: container.keyName(id))
-        }
+        guard object != 0 else { throw nullObject(container.keyName(id)) }
         out.pointee.bits = object
     }
+}
+
+func nullObject(_ key: String) -> Failure {
+    Failure(
+        .null, "the factory of '\(key)' returned null; resolve it as optional where that is allowed", path: key)
 }
 
 @c @implementation

@@ -117,6 +117,9 @@ public enum Readers {
     /// The slot that the calling thread has in a core already. For data that belongs to the thread.
     public static func own(_ core: Core) -> Reader? { known(core, iv_thread()!) }
 
+    /// The same, which is created if necessary; nil without memory.
+    public static func ensured(_ core: Core) -> Reader? { known(core, iv_thread()!) ?? seat(core, iv_thread()!) }
+
     /// The cores in which the calling thread has a slot.
     public static func cores() -> [Core] {
         let thread = iv_thread()!

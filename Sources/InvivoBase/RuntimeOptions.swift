@@ -13,6 +13,8 @@ public struct RuntimeOptions: Sendable, Equatable {
     public var maxDocumentBytes = 1 << 20
     public var startTimeout: UInt64 = 60_000_000_000
     public var stopTimeout: UInt64 = 60_000_000_000
+    /// For the end of a context.
+    public var endTimeout: UInt64 = 5_000_000_000
     /// How long a retired object waits for references of its language.
     public var stopGrace: UInt64 = 30_000_000_000
     public var loadTimeout: UInt64 = 10_000_000_000
@@ -46,7 +48,7 @@ public struct RuntimeOptions: Sendable, Equatable {
             ("commit_timeout_ms", time(commitTimeout)),
             ("log_level", Log.Level(rawValue: logLevel).map { "\($0)" } ?? "silent"),
             ("max_document_bytes", "\(maxDocumentBytes)"), ("start_timeout_ms", time(startTimeout)),
-            ("stop_timeout_ms", time(stopTimeout)), ("stop_grace_ms", time(stopGrace)),
+            ("stop_timeout_ms", time(stopTimeout)), ("end_timeout_ms", time(endTimeout)), ("stop_grace_ms", time(stopGrace)),
             ("load_timeout_ms", time(loadTimeout)), ("max_document_nodes", "\(maxDocumentNodes)"),
             ("max_each_entries", "\(maxEachEntries)"), ("pin_max_age_ms", time(pinMaxAge)),
             ("history", history == 0 ? "none" : "\(history)"), ("rule_timeout_ms", time(ruleTimeout)),

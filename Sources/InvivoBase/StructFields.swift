@@ -166,6 +166,7 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.document_roots),
         fieldRange(of: \invivo_runtime_options.document_root_count),
         fieldRange(of: \invivo_runtime_options.ramp_tick_ms),
+        fieldRange(of: \invivo_runtime_options.end_timeout_ms),
     ]
 }
 
@@ -542,6 +543,17 @@ extension invivo_context_options: SizedStruct {
         fieldRange(of: \invivo_context_options.value_count),
         fieldRange(of: \invivo_context_options.object),
         fieldRange(of: \invivo_context_options.place),
+    ]
+}
+
+extension invivo_context_ending: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_context_ending.struct_size),
+        fieldRange(of: \invivo_context_ending.timeout_ms),
+        fieldRange(of: \invivo_context_ending.flags),
+        fieldRange(of: \invivo_context_ending.failure),
+        fieldRange(of: \invivo_context_ending.reserved),
+        fieldRange(of: \invivo_context_ending.failure_message),
     ]
 }
 

@@ -52,6 +52,12 @@ public struct ContextHandle: Sendable, Hashable {
         return state & IV_CONTEXT_OPEN != 0 && isGeneration(of: state) ? context : nil
     }
 
+    /// The core of the runtime of a context that has ended, unless its slot was used again.
+    public var lastCore: Core? {
+        guard hasBeenOpen, let slot = iv_context_slot_at(index) else { return nil }
+        return Self.core(of: iv_load_u64(iv_context_slot_state(slot)))
+    }
+
     /// Whether this was the handle of a context.
     public var hasBeenOpen: Bool {
         guard generation != 0, let slot = iv_context_slot_at(index) else { return false }
@@ -114,7 +120,9 @@ public struct ContextHandle: Sendable, Hashable {
         let index = context.pointee.index
         guard let slot = iv_context_slot_at(index) else { return }
         let generation = iv_load_u64(iv_context_slot_state(slot)) >> UInt64(IV_CONTEXT_GENERATION_SHIFT) + 1
-        iv_store_u64(iv_context_slot_state(slot), generation << UInt64(IV_CONTEXT_GENERATION_SHIFT))
+        // The core stays known, for calls that end the context again.
+        let core = iv_load_u64(iv_context_slot_state(slot)) & (1 << UInt64(IV_CONTEXT_GENERATION_SHIFT) - 1 - IV_CONTEXT_OPEN)
+        iv_store_u64(iv_context_slot_state(slot), generation << UInt64(IV_CONTEXT_GENERATION_SHIFT) | core)
         iv_context_slot_set(slot, nil)
         giveBack(index, after: generation)
     }

@@ -71,7 +71,7 @@ public final class ContextKinds: Sendable {
     func kind(at index: Int) -> ContextKind? { kinds.locked { $0.indices.contains(index) ? $0[index] : nil } }
 
     /// The index of a kind; an unknown one is an error that names the nearest.
-    func index(named name: String) throws(Failure) -> Int {
+    public func index(named name: String) throws(Failure) -> Int {
         let kinds = all
         if let index = kinds.firstIndex(where: { $0.name.isSameName(as: name) }) { return index }
         throw Failure(

@@ -160,3 +160,46 @@ extension Contexts {
         }
     }
 }
+
+// MARK: homes
+
+extension Contexts {
+    /// The nearest context of a kind, or (nil) the given one, for an object.
+    public static func home(from start: ContextHandle, kind: Int?) throws(Failure) -> ContextHandle {
+        guard let kind else { return start }
+        return try use(start) { (contexts, context, _) throws(Failure) in
+            var next: RawContext? = context
+            while let level = next {
+                let handle = ContextHandle(of: level)
+                guard iv_load_u64(iv_context_ended(level)) == 0 else { throw orphaned(contexts, context, nil) }
+                if Int(level.pointee.kind) == kind + 1 { return handle }
+                next = level.pointee.parent
+            }
+            throw Failure(
+                .notReady, "\(contexts.chain(from: context)) is in no context of the kind '\(contexts.kinds.kind(at: kind)?.name ?? "?")'")
+        }
+    }
+
+    /// "the context 'window' (in 'session')", for messages. In a section.
+    func chain(from context: RawContext) -> String {
+        var names: [String] = []
+        var next = context.pointee.parent
+        while let level = next, names.count < 8 {
+            names.append(kindName(of: level).map { "'\($0)'" } ?? "a context without a kind")
+            next = level.pointee.parent
+        }
+        return description(of: context) + (names.isEmpty ? "" : " (in \(names.joined(separator: ", in ")))")
+    }
+
+    /// Whether the context is ending.
+    public static func isEnding(_ handle: ContextHandle) -> Bool {
+        (try? use(handle) { (_, context, _) throws(Failure) in
+            iv_load_u64(iv_context_work(context)) & UInt64(IV_CONTEXT_ENDING) != 0
+        }) ?? true
+    }
+
+    /// "the context 'request' (opened at server.c:12)", for messages.
+    public static func name(of handle: ContextHandle) -> String {
+        (try? use(handle) { (contexts, context, _) throws(Failure) in contexts.description(of: context) }) ?? "the context"
+    }
+}

@@ -143,6 +143,9 @@ extension Contexts {
         context.pointee.root = parent.pointee.root
         return try locked(parent) { () throws(Failure) in
             try requireOpen(parent)
+            guard iv_load_u64(iv_context_work(parent)) & UInt64(IV_CONTEXT_ENDING) == 0 else {
+                throw Failure(.stale, "\(description(of: parent)) is ending: no context is opened in it")
+            }
             try requireOrder(context, below: parent)
             _ = iv_add_u64(iv_context_references(parent), 1)
             if context.pointee.flags & UInt8(IV_CONTEXT_STRONG) != 0 {
@@ -174,13 +177,91 @@ extension Contexts {
 
     // MARK: end
 
-    /// Ends a context with the open contexts that hold it strongly. Ending it again is a no-op.
-    public static func end(_ handle: ContextHandle) throws(Failure) {
+    /// How the end of a context goes on.
+    public enum Ending {
+        /// It has ended, with those that hold it strongly.
+        case over
+        /// These are ending: those below a context come before it, the newest first. Each ends by `completeEnd`. Not `isMine`: another
+        /// call ends it.
+        case begun([(context: ContextHandle, isMine: Bool)])
+        /// Another call ends it.
+        case underWay
+    }
+
+    /// Begins the end of a context and of the open contexts that hold it strongly. Without objects and work in them, they end at once.
+    public static func beginEnd(_ handle: ContextHandle, refusesChildren: Bool = false) throws(Failure) -> Ending {
         do throws(Failure) {
-            try use(handle) { (contexts, context, garbage) throws(Failure) in
-                try contexts.locked(context) { () throws(Failure) in contexts.endTree(from: context, &garbage) }
+            return try use(handle) { (contexts, context, garbage) throws(Failure) in
+                try contexts.locked(context) { () throws(Failure) in
+                    guard iv_load_u64(iv_context_ended(context)) == 0 else { return .over }
+                    guard iv_load_u64(iv_context_work(context)) & UInt64(IV_CONTEXT_ENDING) == 0 else {
+                        return .underWay
+                    }
+                    try contexts.refuseOwnWork(in: context)
+                    if refusesChildren { try contexts.refuseChildren(of: context) }
+                    return contexts.beginEnd(of: context, &garbage)
+                }
             }
-        } catch  where error.code == .stale { return }
+        } catch  where error.code == .stale { return .over }
+    }
+
+    /// With the lock.
+    private func beginEnd(of top: RawContext, _ garbage: inout ContextGarbage) -> Ending {
+        var isIdle = true
+        var ending: [(context: ContextHandle, isMine: Bool)] = []
+        var next = Self.innermost(of: top)
+        while true {
+            let former = iv_or_u64(iv_context_work(next), UInt64(IV_CONTEXT_ENDING))
+            if former != 0 { isIdle = false }
+            ending.append((ContextHandle(of: next), former & UInt64(IV_CONTEXT_ENDING) == 0))
+            guard next != top else { break }
+            if let older = next.pointee.next { next = Self.innermost(of: older) } else { next = next.pointee.parent }
+        }
+        guard isIdle else { return .begun(ending) }
+        endTree(from: top, &garbage)
+        return .over
+    }
+
+    private static func innermost(of context: RawContext) -> RawContext {
+        var next = context
+        while let child = next.pointee.first_child { next = child }
+        return next
+    }
+
+    /// Ends a context in which no object and no work is left, or whose work is abandoned.
+    public static func completeEnd(_ handle: ContextHandle) {
+        try? use(handle) { (contexts, context, garbage) throws(Failure) in
+            try contexts.locked(context) { () throws(Failure) in contexts.endTree(from: context, &garbage) }
+        }
+    }
+
+    /// With the lock: code of an object in a context, or of a build in it, cannot end it, because the end would wait for that code.
+    private func refuseOwnWork(in top: RawContext) throws(Failure) {
+        for handle in Self.working(rawCore) {
+            var next = handle.context
+            while let context = next {
+                guard context != top else {
+                    throw Failure(
+                        .inCallback,
+                        "\(description(of: top)) cannot be ended by a build or hook of an object in it: end it when that has returned")
+                }
+                next = context.pointee.flags & UInt8(IV_CONTEXT_STRONG) == 0 ? nil : context.pointee.parent
+            }
+        }
+    }
+
+    /// With the lock.
+    private func refuseChildren(of context: RawContext) throws(Failure) {
+        var children: [String] = []
+        var next = context.pointee.first_child
+        while let child = next {
+            children.append(description(of: child))
+            next = child.pointee.next
+        }
+        guard !children.isEmpty else { return }
+        throw Failure(
+            .busy,
+            "\(description(of: context)) cannot end while contexts in it are open: \(children.listed(most: 8)); end them first")
     }
 
     /// With the lock: ends a context after those that hold it strongly, the newest first, all at one instant.
@@ -238,6 +319,25 @@ extension Contexts {
         }
     }
 
+    /// With the lock: nobody holds the context any more.
+    private func endReleased(_ context: RawContext, _ garbage: inout ContextGarbage) {
+        if Self.isIdle(context) {
+            _ = beginEnd(of: context, &garbage)
+        } else {
+            garbage.released.append(ContextHandle(of: context))
+        }
+    }
+
+    /// With the lock: whether a context, and those that hold it strongly, have no objects and no work.
+    private static func isIdle(_ top: RawContext) -> Bool {
+        var next = innermost(of: top)
+        while true {
+            guard iv_load_u64(iv_context_work(next)) == 0 else { return false }
+            guard next != top else { return true }
+            if let older = next.pointee.next { next = innermost(of: older) } else { next = next.pointee.parent }
+        }
+    }
+
     /// Removes a holder. The last one ends a context without a kind.
     public static func release(_ handle: ContextHandle) throws(Failure) {
         guard handle.bits != 0 else { return }
@@ -257,7 +357,7 @@ extension Contexts {
                     }
                     guard iv_sub_u64(iv_context_holders(context), 1) == 1 else { return }
                     if context.pointee.kind == 0 {
-                        contexts.endTree(from: context, &garbage)
+                        contexts.endReleased(context, &garbage)
                     } else {
                         garbage.abandoned = contexts.description(of: context)
                     }

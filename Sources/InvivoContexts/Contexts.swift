@@ -20,6 +20,10 @@ public final class Contexts: Sendable {
     private let isClosed = Atomic<Bool>(false)
     /// Notified of changes of observed contexts, without locks held.
     private let observers = Guarded<(any ContextObserving)?>(nil, by: Monitor())
+    /// Ends contexts with objects, without locks held.
+    private let life = Guarded<WeakLife?>(nil, by: Monitor())
+
+    private struct WeakLife: Sendable { weak var life: (any ContextLife)? }
 
     public init(_ core: Core, tag: UInt64, names: KeyNames, log: Log) {
         self.core = CoreReference(core, tag: tag)
@@ -32,6 +36,9 @@ public final class Contexts: Sendable {
         retired = RetiredMemory(ReadEpochs(core)) { ContextGarbage.free($0) }
         iv_core_set_contexts(core, Unmanaged.passUnretained(self).toOpaque())
     }
+
+    /// Sets the code that ends contexts with objects.
+    public func connect(life: any ContextLife) { self.life.locked { $0 = WeakLife(life: life) } }
 
     /// Sets the observers of values, and the function that plans a call of `freeRetired` soon.
     public func connect(observers: any ContextObserving, later: @escaping @Sendable () -> Void) {
@@ -118,6 +125,7 @@ public final class Contexts: Sendable {
     }
 
     var observing: (any ContextObserving)? { observers.locked { $0 } }
+    func endReleased(_ context: ContextHandle) { life.locked { $0 }?.life?.endReleased(context) }
     func notify(_ changes: [ContextChange]) { observing?.changed(changes) }
 
     /// "the context 'request' (opened at server.c:12)", for messages.
@@ -233,4 +241,10 @@ public protocol ContextObserving: AnyObject, Sendable {
     func changed(_ changes: [ContextChange])
     /// The end of contexts, in the order in which they end.
     func ended(_ contexts: [ContextHandle])
+}
+
+/// Ends contexts in which objects live.
+public protocol ContextLife: AnyObject, Sendable {
+    /// Ends a context that nobody holds any more.
+    func endReleased(_ context: ContextHandle)
 }

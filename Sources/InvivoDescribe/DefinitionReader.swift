@@ -93,8 +93,9 @@ public struct DefinitionReader {
             throw fail(.argument, "definition.scope is \(given.scope), which is not one of INVIVO_SCOPE_...")
         }
         body.scopeName = try optionalText(given.scope_name, "definition.scope_name")
-        guard (body.scope == .host) == (body.scopeName != nil) else {
-            throw fail(.argument, "a scope of the host has a name, and no other scope has one")
+        guard body.scope == .context || (body.scope == .host) == (body.scopeName != nil) else {
+            throw fail(
+                .argument, "a scope of the host has a name, and only a scope of contexts may have one: that of their kind")
         }
         body.flags = Definition.Flags(rawValue: given.flags)
         guard Definition.Flags.known.contains(body.flags) else {

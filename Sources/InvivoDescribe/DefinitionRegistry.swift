@@ -9,8 +9,8 @@ public protocol DefinitionRegistry: AnyObject {
     /// The id of a key; a new one where the key has none.
     func intern(_ name: String) throws(Failure) -> UInt32
     func type(named name: String) throws(Failure) -> ObjectType
-    /// Fails where the host has registered no scope of this name.
-    func requireScope(named name: String) throws(Failure)
+    /// Fails where the host has registered no scope of this name or, for contexts, no kind.
+    func requireScope(_ scope: Scope, named name: String) throws(Failure)
 }
 
 extension DefinitionRegistry {
@@ -26,5 +26,7 @@ extension DefinitionRegistry {
 }
 
 extension Registry: DefinitionRegistry {
-    public func requireScope(named name: String) throws(Failure) { _ = try scopes.scope(named: name) }
+    public func requireScope(_ scope: Scope, named name: String) throws(Failure) {
+        if let failure = scopes.failure(scope, name) { throw failure }
+    }
 }

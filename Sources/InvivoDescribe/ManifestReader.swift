@@ -74,8 +74,9 @@ public struct ManifestReader {
         body.scope = component.scope.map(Scope.init(manifest:))
         if let name = component.scopeName {
             do throws(Failure) {
-                try registry.requireScope(named: name)
-                (body.scope, body.scopeName) = (.host, name)
+                let scope = component.scope == .context ? Scope.context : .host
+                try registry.requireScope(scope, named: name)
+                (body.scope, body.scopeName) = (scope, name)
             } catch {
                 var failure = error
                 failure.path = component.path + ".scope"

@@ -252,7 +252,13 @@ public final class Definition: Sendable {
         return declared == Self.noSpecKey ? nil : declared
     }
     /// The name of the scope, for messages.
-    public var scopeName: String { scope == .host ? body.scopeName ?? scope.name : scope.name }
+    public var scopeName: String {
+        switch scope {
+        case .host: body.scopeName ?? scope.name
+        case .context: body.scopeName.map { "context(\($0))" } ?? scope.name
+        default: scope.name
+        }
+    }
     public var isAbstract: Bool { body.flags.contains(.abstract) || body.each != nil || body.isPattern }
 
     /// This definition with the inherited parts of its parent, which has inherited from its own parent before.

@@ -281,10 +281,8 @@ struct DefinitionCompiler {
         }
         checkLife(type)
         checkBlockScope(type)
-        if definition.scope == .host {
-            if let failure = context.scopeFailure(definition.body.scopeName ?? "") {
-                fail(failure.code, failure.message)
-            }
+        if let failure = context.scopeFailure(definition.scope, definition.body.scopeName) {
+            fail(failure.code, failure.message)
         }
         let maker: Recipe.Maker
         let slots: [Recipe.Slot]

@@ -9,13 +9,13 @@ public struct RecipeCompiler {
         /// The configuration of the next generation.
         let config: ConfigLookup
         /// Returns the error for a name that is not one of the host's scopes.
-        let scopeFailure: (String) -> Failure?
+        let scopeFailure: (Scope, String?) -> Failure?
         /// Whether the properties that a type declares as needed are injected.
         let fillsNeeds: Bool
 
         public init(
             definitions: DefinitionLookup, types: TypeIndex, config: ConfigLookup = .none,
-            scopeFailure: @escaping (String) -> Failure? = { _ in nil }, fillsNeeds: Bool = true
+            scopeFailure: @escaping (Scope, String?) -> Failure? = { _, _ in nil }, fillsNeeds: Bool = true
         ) {
             self.definitions = definitions
             self.types = types

@@ -155,22 +155,30 @@ struct CaptiveSearch {
     }
 
     private func why(_ holder: Recipe, _ captive: Recipe) -> String {
-        if Self.outlives(holder, captive) {
+        if outlives(holder, captive) {
             return
                 "'\(holder.key)' (\(holder.definition.scopeName)) would hold '\(captive.key)', of which there is one for each "
-                + "\(captive.definition.scopeName)"
+                + (captive.scope == .context
+                    ? captive.definition.body.scopeName.map { "context of the kind '\($0)'" } ?? "context"
+                    : captive.definition.scopeName)
         }
         return "'\(holder.type?.name ?? "")' is shared by all threads and would hold '\(captive.key)', a "
             + "'\(captive.type?.name ?? "")' that may only be touched in the domain '\(captive.type?.domain?.name ?? "")'"
     }
 
     /// Whether the holder outlives an object that belongs to one instance of a scope.
-    private static func outlives(_ holder: Recipe, _ held: Recipe) -> Bool {
-        held.scope.isPlaced && (holder.scope != held.scope || holder.definition.scopeName != held.definition.scopeName)
+    private func outlives(_ holder: Recipe, _ held: Recipe) -> Bool {
+        guard held.scope.isPlaced else { return false }
+        guard holder.scope == .context, held.scope == .context else {
+            return holder.scope != held.scope || holder.definition.scopeName != held.definition.scopeName
+        }
+        // Dependencies are looked up from the context in which the holder lives, and upward.
+        guard let kind = holder.definition.body.scopeName, let other = held.definition.body.scopeName else { return false }
+        return planner.registrations.isKind(other, inside: kind)
     }
 
     /// Whether it may not be held.
-    private static func isCaptive(_ held: Recipe, of holder: Recipe) -> Bool {
+    private func isCaptive(_ held: Recipe, of holder: Recipe) -> Bool {
         if outlives(holder, held) { return true }
         guard holder.type?.domain == nil, let domain = held.type?.domain else { return false }
         return domain.thread != 0
@@ -183,7 +191,7 @@ struct CaptiveSearch {
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
             for (target, edge) in from.references.edges where !edge.isDeferred && seen.insert(target).inserted {
                 guard let held = recipe(target) else { continue }
-                if held.type != nil, Self.isCaptive(held, of: holder) { return way + [held] }
+                if held.type != nil, isCaptive(held, of: holder) { return way + [held] }
                 // Also the target of an alias with arguments or of a choice.
                 if !held.scope.isShared, way.count < 256, let found = search(held, way + [held]) { return found }
             }

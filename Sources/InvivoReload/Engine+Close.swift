@@ -141,8 +141,12 @@ extension Engine {
         objects.sort { $0.sequence > $1.sequence }
         let leased = leases.reached()
         // Constants are stopped with the rest, and end with the last claim on them.
-        let ending = Set(objects.map(\.object) + claims.map(\.bits)).subtracting(leased).compactMap(ObjectTable.record)
+        // Those of contexts that have no holder but their users: they are kept until all are stopped.
+        let ofContexts = container.registry.contextObjects.takeAll().subtracting(leased).filter { ObjectTable.retain($0) }
+        let ending = Set(objects.map(\.object) + claims.map(\.bits) + ofContexts).subtracting(leased)
+            .compactMap(ObjectTable.record)
         for failure in container.lifecycle.stopTogether(ending) { container.life.stopFailures.note(failure) }
+        for object in ofContexts { _ = ObjectTable.release(object) }
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
         container.deferred.end()

@@ -84,7 +84,10 @@ struct LiveRuntime: Observed, Registrations {
 
     func type(named name: String) throws(Failure) -> ObjectType { try container.registry.type(named: name) }
     var assemblies: NameTable<AssemblyDescription> { container.registry.assemblies.described }
-    func scopeFailure(_ name: String) -> Failure? { container.registry.scopes.failure(name) }
+    func scopeFailure(_ scope: Scope, _ name: String?) -> Failure? { container.registry.scopes.failure(scope, name) }
+    func isKind(_ inner: String, inside outer: String) -> Bool {
+        container.registry.scopes.isKind(inner, inside: outer)
+    }
     var fillsNeeds: Bool { container.registry.fillsNeeds }
     func inactiveAssembly(of key: String) -> String? { container.registry.assemblies.inactiveAssembly(of: key) }
     var hostKinds: [UInt32: Set<ValueKind>] { container.monitor.locked { container.registry.configReads.hostKinds } }

@@ -113,7 +113,7 @@ extension Planner {
             return check(decision, value, choice, base, definitions)
         case .scope(let scope, let name):
             // The compiler would name it.
-            if let name, let variables = decision.variables, let failure = registrations.scopeFailure(name) {
+            if let name, let variables = decision.variables, let failure = registrations.scopeFailure(scope, name) {
                 return decision.failure(failure.code, "no scope is registered whose name is \(variables)")
             }
             if let type = type(of: base, definitions), type.hasOnlyValues, !scope.isForValues {

@@ -8,8 +8,10 @@ internal import InvivoTraits
 protocol Registrations {
     func type(named name: String) throws(Failure) -> ObjectType
     var assemblies: NameTable<AssemblyDescription> { get }
-    /// Returns the error for a name that is not one of the host's scopes.
-    func scopeFailure(_ name: String) -> Failure?
+    /// Returns the error for a name that is not one of the host's scopes or, for contexts, of their kinds.
+    func scopeFailure(_ scope: Scope, _ name: String?) -> Failure?
+    /// Whether the contexts of the kind `inner` are declared as inner ones of `outer`.
+    func isKind(_ inner: String, inside outer: String) -> Bool
     /// Whether the properties that a type declares as needed are injected.
     var fillsNeeds: Bool { get }
     /// Returns the assembly that must be activated before `key` is defined.

@@ -32,8 +32,9 @@ struct WiringDecision: Sendable {
             kind = .choose(try Value(spec: value))
             node = value
         case .scope(let scope): kind = .scope(Scope(manifest: scope), name: nil)
-        case .hostScope(let value):
-            kind = .scope(.host, name: value.text ?? "")
+        case .namedScope(let value):
+            let name = value.text ?? ""
+            kind = ContextScope.kind(in: name).map { .scope(.context, name: $0) } ?? .scope(.host, name: name)
             node = value
         case .described: kind = .described
         }

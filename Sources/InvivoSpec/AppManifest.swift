@@ -110,9 +110,23 @@ public enum ManifestScope: String, Sendable, CaseIterable {
     }
 }
 
+/// The scope of a kind of contexts, as documents spell it: `context(request)`.
+public enum ContextScope {
+    /// The name of the kind; nil for another scope.
+    public static func kind(in scope: String) -> String? {
+        guard scope.hasPrefix("context("), scope.hasSuffix(")") else { return nil }
+        let kind = scope.dropFirst("context(".count).dropLast()
+        return kind.isEmpty ? nil : String(kind)
+    }
+
+    public static func text(_ kind: String) -> String { "context(\(kind))" }
+}
+
 /// A scope as documents spell it.
 enum ScopeName {
     case standard(ManifestScope)
+    /// `context(KIND)`
+    case context(String)
     case host(String)
 }
 
@@ -123,6 +137,7 @@ extension DocumentChecker {
         let expected = known.map { "'\($0)'" }.choices()
         guard let name = text(node, expected, path: path) else { return nil }
         if let scope = ManifestScope(spelling: name) { return .standard(scope) }
+        if let kind = ContextScope.kind(in: name) { return .context(kind) }
         let near = suggestion(for: name.lowercased(), among: known)
         if near.isEmpty { return .host(name) }
         fail(
@@ -141,7 +156,7 @@ public struct ManifestComponent: Sendable {
     /// Lazy singleton by default. Nil if another component determines it; then `scopeLocation` is the location of this
     /// component.
     public let scope: ManifestScope?
-    /// The name of a host scope, instead of `scope`.
+    /// The name of a host scope, instead of `scope`; for a scope of contexts, that of their kind.
     public let scopeName: String?
     public let scopeLocation: Location
     /// The properties that are set after the object is created, in this order. Each has a name.

@@ -156,6 +156,7 @@ struct ManifestChecker {
     private mutating func scope(_ node: SpecNode, path: SpecPath) -> (ManifestScope, String?) {
         switch checker.scope(node, path: path) {
         case .standard(let scope)?: (scope, nil)
+        case .context(let kind)?: (.context, kind)
         case .host(let name)?: (.lazySingleton, name)
         case nil: (.lazySingleton, nil)
         }

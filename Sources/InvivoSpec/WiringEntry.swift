@@ -14,8 +14,8 @@ public struct WiringEntry: Sendable {
         case choose(SpecNode)
         /// The definition has this scope.
         case scope(ManifestScope)
-        /// The definition has the host scope with the name in this node.
-        case hostScope(SpecNode)
+        /// The definition has the scope in this node: that of a kind of contexts, or one of the host.
+        case namedScope(SpecNode)
         /// The decisions of lower documents do not apply.
         case described
     }
@@ -74,7 +74,7 @@ public struct WiringEntry: Sendable {
         default:
             switch checker.scope(value, path: valuePath) {
             case .standard(let scope)?: return decided(.scope(scope), at: value.location)
-            case .host?: return decided(.hostScope(value), at: value.location)
+            case .context?, .host?: return decided(.namedScope(value), at: value.location)
             case nil: return nil
             }
         }

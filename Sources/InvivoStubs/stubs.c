@@ -1911,10 +1911,32 @@ static invivo_status not_ready_context_of(invivo_object object, invivo_context *
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_context_end_with(invivo_context context, const invivo_context_ending *options, invivo_value *leased, invivo_error **error) {
+    (void)context;
+    (void)options;
+    (void)leased;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_failure(invivo_context context, const char **message) {
+    (void)context;
+    (void)message;
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_context_resolve(invivo_context context, invivo_key key, invivo_object *out, invivo_error **error) {
+    (void)context;
+    (void)key;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 273,
+    .function_count = 276,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -2188,6 +2210,9 @@ static const struct invivo_table not_ready = {
     .context_attach = not_ready_context_attach,
     .context_detach = not_ready_context_detach,
     .context_of = not_ready_context_of,
+    .context_end_with = not_ready_context_end_with,
+    .context_failure = not_ready_context_failure,
+    .context_resolve = not_ready_context_resolve,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -3301,6 +3326,18 @@ invivo_status invivo_context_detach(invivo_object object, invivo_error **error) 
 
 invivo_status invivo_context_of(invivo_object object, invivo_context *out, invivo_error **error) {
     return functions()->context_of(object, out, error);
+}
+
+invivo_status invivo_context_end_with(invivo_context context, const invivo_context_ending *options, invivo_value *leased, invivo_error **error) {
+    return functions()->context_end_with(context, options, leased, error);
+}
+
+invivo_status invivo_context_failure(invivo_context context, const char **message) {
+    return functions()->context_failure(context, message);
+}
+
+invivo_status invivo_context_resolve(invivo_context context, invivo_key key, invivo_object *out, invivo_error **error) {
+    return functions()->context_resolve(context, key, out, error);
 }
 
 #pragma GCC visibility pop

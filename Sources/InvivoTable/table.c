@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 273,
+    .function_count = 276,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -278,6 +278,9 @@ static const struct invivo_table instance = {
     .context_attach = invivo_context_attach,
     .context_detach = invivo_context_detach,
     .context_of = invivo_context_of,
+    .context_end_with = invivo_context_end_with,
+    .context_failure = invivo_context_failure,
+    .context_resolve = invivo_context_resolve,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

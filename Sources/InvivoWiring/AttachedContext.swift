@@ -45,7 +45,10 @@ public enum AttachedContext {
                 throw Failure(.cycle, "the object of type '\(type.name)' stands in itself, by its parents")
             }
             if let own = own(of: record), own.core != nil { return own }
-            next = try parent(of: record, type)
+            let around = try parent(of: record, type)
+            // An object that does not stand in another one is where it was created.
+            if around == nil { return ObjectExtra.known(of: record)?.home.flatMap { $0.core == nil ? nil : $0 } }
+            next = around
         }
         return nil
     }

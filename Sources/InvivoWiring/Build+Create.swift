@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 
 /// The result of creating an object.
@@ -21,6 +22,20 @@ extension Build {
     func make(_ recipe: Recipe, _ arguments: [Value], cell: Cell?) throws(Failure) -> Made? {
         // Objects that reloads follow belong to the domain of their type.
         if recipe.isTracked { try checkDomain(recipe.definition) }
+        guard recipe.scope.isShared else {
+            if let context = startingContext, !hasStay(in: context), Contexts.isEnding(context) {
+                throw endingFailure(context, recipe)
+            }
+            return try makeHere(recipe, arguments, cell: cell)
+        }
+        // A shared object lives in its own context, or in none, whoever requests it.
+        let home = cell?.scopeInstance.flatMap { $0.context }
+        return try Contexts.working(in: home, container.core) { () throws(Failure) in
+            try makeHere(recipe, arguments, cell: cell)
+        }
+    }
+
+    private func makeHere(_ recipe: Recipe, _ arguments: [Value], cell: Cell?) throws(Failure) -> Made? {
         let index = frames.count
         let mark = mark
         frames.append(
@@ -54,6 +69,7 @@ extension Build {
         }
         frames[index].object = object
         frames[index].record = record
+        if !recipe.takesForeignObjects { noteHome(of: record) }
         if index == 0, !recipe.decorators.isEmpty { caller.setup?.own = try ObjectLease.retaining(object) }
         if case .constant = recipe.maker {
             return Made(object: object, record: record, dependencies: [], isForeign: true)
@@ -379,6 +395,27 @@ extension Build {
         container.monitor.locked { cell?.tracking.putBack(there) }
     }
 
+    // MARK: contexts
+
+    /// Notes the context in which an object is created.
+    private func noteHome(of record: Record) {
+        guard let home = startingContext else { return }
+        ObjectExtra.of(record).home = home
+    }
+
+    /// The end of an object's context stops it, unless it is disposed of before.
+    private func stopWithContext(_ object: UInt64, _ record: Record) {
+        let extra = ObjectExtra.of(record)
+        guard let home = extra.home else { return }
+        let objects = container.registry.contextObjects
+        extra.beforeDisposal.append { objects.remove(object, in: home) }
+        container.monitor.locked { objects.add(object, in: home) }
+        if let stay = try? ContextStay.begin(in: home, isPart: true) {
+            stay.noteObjects()
+            container.end(stay)
+        }
+    }
+
     // MARK: starting
 
     /// Notes an object that is to be started, now that it is injected and configured. Other builds see neither it nor its users
@@ -397,6 +434,7 @@ extension Build {
                     extra.timeouts = (body.startTimeout, body.stopTimeout)
                 }
             }
+            stopWithContext(object, record)
             let entry = StartPhase.Entry(
                 lease: ObjectLease(owning: object), record: record, key: recipient.recipe.key,
                 location: recipient.recipe.definition.location,

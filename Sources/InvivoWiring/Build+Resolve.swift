@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 internal import InvivoObjects
 
@@ -57,7 +58,8 @@ extension Build {
             }
             guard let made = try make(recipe, arguments, cell: nil) else { return 0 }
             return made.object
-        case .context, .thread, .host:
+        case .context: return try resolve(cell, recipe, inContextOf: arguments)
+        case .thread, .host:
             for _ in 0..<Self.mostTries {
                 let placed = try container.registry.scopes.instance(cell, recipe, arguments, self)
                 do throws(Failure) { return try shared(placed, recipe, arguments) } catch {
@@ -70,6 +72,26 @@ extension Build {
                 at: recipe.definition.location)
         case .lazySingleton, .singleton, .weakSingleton:
             return try shared(cell, recipe, arguments)
+        }
+    }
+
+    /// The object of a definition with one instance for each context: in the nearest context of its kind.
+    private func resolve(
+        _ cell: Cell, _ recipe: Recipe, inContextOf arguments: [Value]
+    ) throws(Failure) -> UInt64 {
+        let scopes = container.registry.scopes
+        guard let home = try scopes.context(of: recipe, self) else {
+            let kind = recipe.definition.body.scopeName.map { " of the kind '\($0)'" } ?? ""
+            throw Failure(
+                .notReady,
+                "'\(recipe.key)' has one instance for each context\(kind), and the calling code is in no context: resolve it in one, or enter one",
+                path: recipe.key, at: recipe.definition.location)
+        }
+        if let object = try container.built(cell, arguments, in: home) { return object }
+        return try staying(in: home, for: recipe) { (stay) throws(Failure) in
+            stay.noteObjects()
+            let placed = try scopes.instance(cell, arguments, in: home)
+            return try shared(placed, recipe, arguments)
         }
     }
 

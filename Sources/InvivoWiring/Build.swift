@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoContexts
 public import InvivoGraph
 public import InvivoObjects
 
@@ -164,6 +165,8 @@ public final class Build: @unchecked Sendable {
     private(set) var startPhase: StartPhase?
     /// In a root: the scope instances in which it and the builds in it have resolved, without those of a reload.
     private(set) var foundInstances: [ScopeInstance] = []
+    /// The contexts that it keeps from ending.
+    var stays: [ContextHandle] = []
     /// How many steps have been deferred.
     var deferrals = 0
     /// How many resolves are under way; at 0 the graph is complete.
@@ -216,6 +219,45 @@ public final class Build: @unchecked Sendable {
     /// Whether the object that was requested too early is the one whose own step requested it: it is not decorated yet.
     func isOwnReference(_ missing: Missing, _ index: Int) -> Bool {
         missing.frame == index && missing.requester == index && frames[index].awaitsDecoration
+    }
+
+    /// The context from which objects of contexts are looked up: that of the object into which a reload injects, else the current one.
+    var startingContext: ContextHandle? {
+        if let known = scopeInstance(of: container.registry.scopes.contexts) {
+            return ContextHandle(bits: known.instance)
+        }
+        return Contexts.current(container.core)
+    }
+
+    /// Whether this build, or one around it, keeps a context from ending.
+    func hasStay(in context: ContextHandle) -> Bool {
+        var build: Build? = self
+        while let here = build {
+            if here.stays.contains(context) { return true }
+            build = here.caller.around
+        }
+        return false
+    }
+
+    /// Runs `body` with work in a context, which keeps it from ending. Throws if the context is ending.
+    func staying<Result>(
+        in context: ContextHandle, for recipe: Recipe, _ body: (ContextStay) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let stay = try ContextStay.begin(in: context, isPart: hasStay(in: context)) else {
+            throw endingFailure(context, recipe)
+        }
+        stays.append(context)
+        defer {
+            stays.removeLast()
+            container.end(stay)
+        }
+        return try body(stay)
+    }
+
+    func endingFailure(_ context: ContextHandle, _ recipe: Recipe) -> Failure {
+        Failure(
+            .stale, "\(Contexts.name(of: context)) is ending, and '\(recipe.key)' is not built in it: nothing is created in it any more",
+            path: recipe.key, at: recipe.definition.location)
     }
 
     /// The scope instance of the object into which a reload injects, if it is one of `scope`.

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoContexts
 public import InvivoGraph
 public import InvivoObjects
 
@@ -14,6 +15,11 @@ extension Container {
                 if arguments.isEmpty && build.frames.isEmpty { considerProgram(id, build.graph) }
                 return object
             }, giveBack: { _ = ObjectTable.release($0) })
+    }
+
+    /// The same, from a context, which is the current one meanwhile.
+    public func resolve(_ id: UInt32, in context: ContextHandle) throws(Failure) -> UInt64 {
+        try Contexts.visiting(context, core) { () throws(Failure) in try resolve(id) }
     }
 
     /// The existing instance of a key with these arguments, with one lease for the caller; 0 if there is none.
@@ -48,9 +54,24 @@ extension Container {
         if let build = innermostBuild, build.depth > 0 { return try body(build) }
         let reader = try beginBuild()
         defer { Readers.endBuild(reader) }
+        guard let context = Contexts.current(core) else { return try outermost(nil, body, giveBack) }
+        // While the context ends, only what is built can be resolved.
+        let stay = try ContextStay.begin(in: context)
+        defer { if let stay { end(stay) } }
+        return try Contexts.working(in: context, core) { () throws(Failure) in
+            try outermost(stay.map { _ in context }, body, giveBack)
+        }
+    }
+
+    /// `stay`: the context that the caller keeps from ending.
+    private func outermost<Result>(
+        _ stay: ContextHandle?, _ body: (Build) throws(Failure) -> Result, _ giveBack: (Result) -> Void
+    ) throws(Failure) -> Result {
         var tries = 0
         while true {
             let build = buildForWaiting()
+            if let stay { build.stays.append(stay) }
+            defer { if stay != nil { build.stays.removeLast() } }
             let beneath = build.caller.isDetached ? build.caller.outer.map(suspension) : nil
             let thread = currentThread().identity
             if let beneath { monitor.locked { waits.suspend(beneath, thread) } }

@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 internal import Glibc
 internal import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 internal import InvivoObjects
 
@@ -215,7 +216,9 @@ public enum Disposal {
         // Objects that host code releases end before its call returns.
         let outer = thread.pointee.ending
         thread.pointee.ending = iv_ending()
-        type.container.detached { end(record, extra, type) }
+        type.container.detached {
+            Contexts.workingAlways(in: extra?.takeUnretainedValue().home, type.container.core) { end(record, extra, type) }
+        }
         thread.pointee.ending = outer
         // Injected objects are released last: their user has ended.
         if let extra { type.container.deferred.end(extra.takeUnretainedValue()) }

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 public import InvivoObjects
 
@@ -89,8 +90,22 @@ public struct Lifecycle: Sendable {
 
     // MARK: stopping
 
+    /// Stops an object because its context ends. Nothing is begun after `deadline`.
+    func stop(_ record: Record, inContext context: ContextHandle, until deadline: UInt64) -> Failure? {
+        let name = container.name(of: record)
+        let now = monotonicNow()
+        guard now < deadline else {
+            return Failure(
+                .timeout, "'\(name)' is not stopped in time, because the end of its context took too long: it is stopped when it is released",
+                path: name, at: location(of: record, nil))
+        }
+        return stop(record, name, nil, inRun: true, within: deadline - now)
+    }
+
     /// Stops one object in its domain, if it is started. `inRun`: unrelated stops wait for it.
-    func stop(_ record: Record, _ name: String, _ build: Build?, inRun: Bool = false) -> Failure? {
+    func stop(
+        _ record: Record, _ name: String, _ build: Build?, inRun: Bool = false, within longest: UInt64 = .max
+    ) -> Failure? {
         let isMine = monitor.locked { () -> Bool in
             let extra = ObjectExtra.of(record)
             guard extra.life == .started else { return false }
@@ -98,7 +113,7 @@ public struct Lifecycle: Sendable {
             return true
         }
         guard isMine else { return nil }
-        let (begun, limit) = (monotonicNow(), stopLimit(of: ObjectExtra.of(record)))
+        let (begun, limit) = (monotonicNow(), min(stopLimit(of: ObjectExtra.of(record)), longest))
         var failure: Failure?
         do throws(Failure) {
             let call = Call(record, .stop, build, limit, inRun: inRun)
@@ -341,7 +356,10 @@ public struct Lifecycle: Sendable {
     ) throws(Failure) {
         let (record, type) = (call.record, ObjectType.of(call.record))
         guard let instance = record.pointee.instance else { return }
-        let job = { (deadline: Deadline) throws(Failure) in try body(type.description, instance, deadline) }
+        let (home, core) = (ObjectExtra.known(of: record)?.home, container.core)
+        let job = { (deadline: Deadline) throws(Failure) in
+            try Contexts.working(in: home, core) { () throws(Failure) in try body(type.description, instance, deadline) }
+        }
         // The caller reports others that end late.
         let isUndone = call.step.isUndone
         let label = Job.Label(

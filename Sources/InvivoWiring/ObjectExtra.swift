@@ -44,6 +44,8 @@ public final class ObjectExtra: @unchecked Sendable {
     var belongings: Belongings?
     /// The context that is attached to the object. Guarded by the container's monitor.
     var context: HeldContext?
+    /// The context in which it was created; nil if there was none. Written before other code has the object.
+    var home: ContextHandle?
     /// The type of an object that outlives its runtime.
     var keptType: ObjectType?
     public init() {}

@@ -1,10 +1,11 @@
 public import CInvivo
 internal import CPlatform
 public import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 internal import Synchronization
 
-/// A scope with several instances: one for each thread, or those that the host defines.
+/// A scope with several instances: one for each thread or context, or those that the host defines.
 ///
 /// A definition has one cell for each scope instance, under the same rules as a lazy singleton's.
 public final class PlacedScope: Sendable {
@@ -14,7 +15,7 @@ public final class PlacedScope: Sendable {
         ) -> invivo_status
     public typealias Notify = @convention(c) (UnsafeMutableRawPointer?, UInt64, invivo_key, invivo_object) -> Void
 
-    /// The host's functions; nil for threads.
+    /// The host's functions; nil for threads and contexts.
     public struct Host: Sendable {
         let find: Find
         let keep: Notify?
@@ -43,8 +44,10 @@ public final class PlacedScope: Sendable {
     private let ownsData = Atomic<Bool>(false)
     private let destroy: Destroy?
 
+    /// Whether its instances are contexts.
+    let isOfContexts: Bool
     /// Whether its instances belong to threads.
-    var isOfThreads: Bool { host == nil }
+    var isOfThreads: Bool { host == nil && !isOfContexts }
 
     /// The cell of one definition in one scope instance.
     struct Placed: Sendable {
@@ -59,6 +62,13 @@ public final class PlacedScope: Sendable {
         self.name = name
         state = .init(State(), by: monitor)
         self.host = host
+        isOfContexts = false
+    }
+
+    /// The scope whose instances are contexts, by their handles.
+    init(ofContexts monitor: Monitor) {
+        (destroy, name, host, isOfContexts) = (nil, "context", nil, true)
+        state = .init(State(), by: monitor)
     }
 
     deinit {
@@ -83,8 +93,10 @@ public final class PlacedScope: Sendable {
         state.held { $0.cells[instance, default: [:]][ObjectIdentifier(placed.cell)] = placed }
     }
 
-    /// Under the monitor: whether a scope instance has cells.
-    func hasCells(at instance: UInt64) -> Bool { state.held { $0.cells[instance] != nil } }
+    /// Under the monitor: whether a reload can inject objects of a scope instance.
+    func isOpen(at instance: UInt64) -> Bool {
+        isOfContexts ? ContextHandle(bits: instance).core != nil : state.held { $0.cells[instance] != nil }
+    }
 
     /// Under the monitor: removes the cells of a scope instance.
     func removeCells(at instance: UInt64) -> [Placed] {
@@ -151,6 +163,8 @@ public final class PlacedScope: Sendable {
 protocol ScopedBuild: AnyObject {
     /// The scope instance in whose object a reload injects, if it is one of `scope`.
     func scopeInstance(of scope: PlacedScope) -> ScopeInstance?
+    /// The context from which objects of contexts are looked up.
+    var startingContext: ContextHandle? { get }
     /// Notes that a key was resolved in `instance`.
     func note(_ instance: ScopeInstance)
 }
@@ -159,4 +173,7 @@ protocol ScopedBuild: AnyObject {
 public struct ScopeInstance: Sendable {
     let scope: PlacedScope
     let instance: UInt64
+
+    /// The context that it is; nil for other scopes.
+    var context: ContextHandle? { scope.isOfContexts ? ContextHandle(bits: instance) : nil }
 }

@@ -20,6 +20,7 @@ public final class Registry: Sendable {
     public let fillsNeeds: Bool
     public let reloadCall: CurrentReloadCall
     public let contexts: Contexts
+    public let contextObjects: ContextObjects
 
     init(
         _ monitor: Monitor, _ keys: KeyTable, _ home: HomeProcess, fillsNeeds: Bool, _ contexts: Contexts
@@ -32,7 +33,8 @@ public final class Registry: Sendable {
         closing = Closing(monitor)
         types = TypeTable(monitor, closing)
         assemblies = AssemblyTable(monitor, closing)
-        scopes = ScopeTable(monitor, closing, home)
+        contextObjects = ContextObjects(monitor)
+        scopes = ScopeTable(monitor, closing, home, contexts)
         converters = ConverterTable(monitor, closing)
         configReads = ConfigReads(monitor, keys)
     }

@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import InvivoContexts
 public import InvivoBase
 public import InvivoGraph
 
@@ -89,6 +90,17 @@ public struct Reinjection {
             last = []
             now.removeAll { if case .candidates = $0.next.step { false } else { true } }
         }
+        let context = scopeInstances.lazy.compactMap(\.context).first
+        // The objects of a context that ends are not changed any more.
+        if let context, Contexts.isEnding(context) { return }
+        try Contexts.working(in: context, container.core) { () throws(Failure) in
+            try inject(now, last, in: build, noting: noting)
+        }
+    }
+
+    private func inject(
+        _ now: [Step], _ last: [Step], in build: Build, noting: (@escaping () throws(Failure) -> Void) -> Void
+    ) throws(Failure) {
         if !now.isEmpty {
             try container.building(build) { () throws(Failure) in
                 try container.whole { (inner) throws(Failure) in

@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoContexts
 public import InvivoGraph
 
 /// The scopes of a runtime with several instances, by name, and their instances.
@@ -8,9 +9,14 @@ public final class ScopeTable: Sendable {
     private let closing: Closing
     /// The process of the runtime.
     private let home: HomeProcess
+    /// The scope whose instances are contexts, by their handles.
+    let contexts: PlacedScope
+    private let allContexts: Contexts
 
     /// `monitor` is the runtime's.
-    init(_ monitor: Monitor, _ closing: Closing, _ home: HomeProcess) {
+    init(_ monitor: Monitor, _ closing: Closing, _ home: HomeProcess, _ allContexts: Contexts) {
+        contexts = PlacedScope(ofContexts: monitor)
+        self.allContexts = allContexts
         scopes = .init(["thread": PlacedScope("thread", nil, monitor)], by: monitor)
         self.monitor = monitor
         self.closing = closing
@@ -40,9 +46,15 @@ public final class ScopeTable: Sendable {
     /// The names of all scopes.
     public var names: [String] { scopes.locked { Array($0.keys) } }
 
-    /// Returns the error for a name that is not one of the host's scopes.
-    public func failure(_ name: String) -> Failure? {
-        do throws(Failure) { _ = try scope(named: name) } catch { return error }
+    /// Returns the error for a name that is not one of the host's scopes or, for contexts, of their kinds.
+    public func failure(_ scope: Scope, _ name: String?) -> Failure? {
+        do throws(Failure) {
+            switch scope {
+            case .host: _ = try self.scope(named: name ?? "")
+            case .context: if let name { _ = try allContexts.kinds.index(named: name) }
+            default: break
+            }
+        } catch { return error }
         return nil
     }
 
@@ -53,7 +65,18 @@ public final class ScopeTable: Sendable {
         let scope = try scope(of: recipe)
         let instance = try scope.current(for: recipe.key, at: recipe.definition.location, build)
         if recipe.scope == .thread { note(thread: instance) }
-        return try monitor.locked { () throws(Failure) -> Cell in
+        return try self.instance(cell, arguments, scope, instance)
+    }
+
+    /// The cell of a definition in a context.
+    func instance(_ cell: Cell, _ arguments: [Value], in context: ContextHandle) throws(Failure) -> Cell {
+        try instance(cell, arguments, contexts, context.bits)
+    }
+
+    private func instance(
+        _ cell: Cell, _ arguments: [Value], _ scope: PlacedScope, _ instance: UInt64
+    ) throws(Failure) -> Cell {
+        try monitor.locked { () throws(Failure) -> Cell in
             try closing.refuse()
             let key = ArgumentsKey([.uint64(instance)] + arguments)
             let (placed, isNew) = cell.placed(key)
@@ -70,18 +93,47 @@ public final class ScopeTable: Sendable {
 
     /// The key of the cell for the current scope instance of the calling code; nil if there is none. Runs host code.
     func placeKey(_ recipe: Recipe, _ arguments: [Value], _ build: any ScopedBuild) throws(Failure) -> ArgumentsKey? {
-        guard recipe.scope != .context else { return nil }
+        if recipe.scope == .context {
+            return try context(of: recipe, build).map { Self.placeKey($0, arguments) }
+        }
         let instance = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.location, build)
         return instance == 0 ? nil : ArgumentsKey([.uint64(instance)] + arguments)
     }
 
-    /// The scope of a definition; contexts are not supported.
+    static func placeKey(_ context: ContextHandle, _ arguments: [Value]) -> ArgumentsKey {
+        ArgumentsKey([.uint64(context.bits)] + arguments)
+    }
+
+    /// The context in which the object of a definition lives: the nearest one of its kind. Nil without a current context.
+    func context(of recipe: Recipe, _ build: any ScopedBuild) throws(Failure) -> ContextHandle? {
+        guard let start = build.startingContext else { return nil }
+        build.note(ScopeInstance(scope: contexts, instance: start.bits))
+        let kind = try recipe.definition.body.scopeName.map { (name) throws(Failure) in
+            try allContexts.kinds.index(named: name)
+        }
+        do throws(Failure) { return try Contexts.home(from: start, kind: kind) } catch {
+            var failure = error
+            if failure.path.isEmpty {
+                failure.message = "'\(recipe.key)' cannot be resolved here: \(failure.message)"
+                failure.path = recipe.key
+            }
+            if failure.location.file.isEmpty { failure.location = recipe.definition.location }
+            throw failure
+        }
+    }
+
+    /// Whether the contexts of `inner` are declared as inner ones of `outer`.
+    public func isKind(_ inner: String, inside outer: String) -> Bool {
+        guard let inner = try? allContexts.kinds.index(named: inner),
+            let outer = try? allContexts.kinds.index(named: outer)
+        else { return false }
+        return inner > outer
+    }
+
+    /// The scope of a definition.
     func scope(of recipe: Recipe) throws(Failure) -> PlacedScope {
         switch recipe.scope {
-        case .context:
-            throw Failure(
-                .notReady, "'\(recipe.key)' has one instance for each context, and is resolved outside of one",
-                path: recipe.key, at: recipe.definition.location)
+        case .context: return contexts
         case .host: return try scope(named: recipe.definition.body.scopeName ?? "")
         default: return try scope(named: "thread")
         }
@@ -95,7 +147,7 @@ public final class ScopeTable: Sendable {
             \.id)
         while let id = rest.popLast() {
             guard seen.insert(id).inserted, let needed = graph.recipe(id) else { continue }
-            if needed.scope == .host || needed.scope == .thread {
+            if needed.scope.isPlaced {
                 if let scope = try? scope(of: needed), !found.contains(where: { $0 === scope }) {
                     found.append(scope)
                 }
@@ -106,8 +158,9 @@ public final class ScopeTable: Sendable {
         return found
     }
 
-    /// Ends a scope instance, and releases its objects, the newest first.
-    public func end(_ scope: PlacedScope, at instance: UInt64) {
+    /// Ends a scope instance, and releases its objects, the newest first. Returns these.
+    @discardableResult
+    public func end(_ scope: PlacedScope, at instance: UInt64) -> [UInt64] {
         let ended = monitor.locked {
             () -> (cells: [PlacedScope.Placed], objects: [(sequence: UInt64, object: UInt64)]) in
             let cells = scope.removeCells(at: instance)
@@ -120,9 +173,11 @@ public final class ScopeTable: Sendable {
             }
             return (cells, objects)
         }
-        for (_, object) in ended.objects.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
+        let objects = ended.objects.sorted { $0.sequence > $1.sequence }.map(\.object)
+        for object in objects { ObjectTable.dropHold(object) }
         // Objects that other code created are released with their cell, without the monitor.
         withExtendedLifetime(ended.cells) {}
+        return objects
     }
 
     /// Removes all scopes and instances. With the monitor held, when the last graph has ended; the caller drops the
@@ -132,7 +187,7 @@ public final class ScopeTable: Sendable {
             defer { scopes = [:] }
             return scopes
         }
-        return all.values.map { ($0, $0.removeAll()) }
+        return (all.values + [contexts]).map { ($0, $0.removeAll()) }
     }
 
     // MARK: threads

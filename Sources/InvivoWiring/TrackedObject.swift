@@ -112,7 +112,7 @@ public struct TrackedObject: Sendable {
                 guard let instance = scopeInstances.first(where: { $0.scope === scope }) else {
                     return scope.isOfThreads
                 }
-                return scope.hasCells(at: instance.instance)
+                return scope.isOpen(at: instance.instance)
             }
         }
         guard isInScope else { return nil }

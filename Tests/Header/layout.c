@@ -223,6 +223,7 @@ int main(void) {
     OFFSET(invivo_runtime_options, document_roots, sizeof(((invivo_runtime_options *)0)->document_roots));
     OFFSET(invivo_runtime_options, document_root_count, sizeof(((invivo_runtime_options *)0)->document_root_count));
     OFFSET(invivo_runtime_options, ramp_tick_ms, sizeof(((invivo_runtime_options *)0)->ramp_tick_ms));
+    OFFSET(invivo_runtime_options, end_timeout_ms, sizeof(((invivo_runtime_options *)0)->end_timeout_ms));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -572,6 +573,13 @@ int main(void) {
     OFFSET(invivo_context_options, value_count, sizeof(((invivo_context_options *)0)->value_count));
     OFFSET(invivo_context_options, object, sizeof(((invivo_context_options *)0)->object));
     OFFSET(invivo_context_options, place, sizeof(((invivo_context_options *)0)->place));
+    SIZE(invivo_context_ending);
+    OFFSET(invivo_context_ending, struct_size, sizeof(((invivo_context_ending *)0)->struct_size));
+    OFFSET(invivo_context_ending, timeout_ms, sizeof(((invivo_context_ending *)0)->timeout_ms));
+    OFFSET(invivo_context_ending, flags, sizeof(((invivo_context_ending *)0)->flags));
+    OFFSET(invivo_context_ending, failure, sizeof(((invivo_context_ending *)0)->failure));
+    OFFSET(invivo_context_ending, reserved, sizeof(((invivo_context_ending *)0)->reserved));
+    OFFSET(invivo_context_ending, failure_message, sizeof(((invivo_context_ending *)0)->failure_message));
     SIZE(invivo_context_change);
     OFFSET(invivo_context_change, key, sizeof(((invivo_context_change *)0)->key));
     OFFSET(invivo_context_change, what, sizeof(((invivo_context_change *)0)->what));
@@ -941,6 +949,7 @@ int main(void) {
     NUMBER(INVIVO_CONTEXT_DETACHED);
     NUMBER(INVIVO_CONTEXT_STRONG_PARENT);
     NUMBER(INVIVO_CONTEXT_WEAK_PARENT);
+    NUMBER(INVIVO_END_REFUSES_CHILDREN);
     NUMBER(INVIVO_VALUE_SET);
     NUMBER(INVIVO_VALUE_REMOVE);
     NUMBER(INVIVO_VALUE_HIDE);
@@ -1224,5 +1233,8 @@ int main(void) {
     OFFSET(invivo_table, context_attach, sizeof(void (*)(void)));
     OFFSET(invivo_table, context_detach, sizeof(void (*)(void)));
     OFFSET(invivo_table, context_of, sizeof(void (*)(void)));
+    OFFSET(invivo_table, context_end_with, sizeof(void (*)(void)));
+    OFFSET(invivo_table, context_failure, sizeof(void (*)(void)));
+    OFFSET(invivo_table, context_resolve, sizeof(void (*)(void)));
     return 0;
 }

@@ -110,9 +110,42 @@ typedef struct invivo_context_options {
 INVIVO_API invivo_status invivo_context_open(invivo_runtime runtime, const invivo_context_options *options, invivo_context *out,
                                              invivo_error **error) INVIVO_WAITS;
 /** Ends a context, whoever holds it: first the open contexts that hold it strongly, the newest first.
- * Its values are released, and it is detached from its objects. Contexts that hold it weakly stay open; their lookups upward then
- * return INVIVO_E_ORPHANED. Ending a context again returns the result of the first call. */
+ *
+ * Waits for builds in it. Then stops the objects that live in it and have a stop function, the last created first, and releases the
+ * shared ones; an object that is still leased ends with its last lease. Then its values are released, and it is detached from its
+ * objects. Contexts that hold it weakly stay open; their lookups upward then return INVIVO_E_ORPHANED.
+ *
+ * While it ends, its values can be read, and what is built in it and not stopped can be resolved; building is INVIVO_E_STALE. All
+ * this has one deadline, `end_timeout_ms` of the runtime; what has not ended by then is abandoned and reported.
+ * Errors: all errors of stops, as one; INVIVO_E_TIMEOUT for what is abandoned; INVIVO_E_IN_CALLBACK, without effect, in a build or
+ * hook of an object in it. Ending a context again returns the result of the first call, which it waits for; the failures of the last
+ * 256 ends that failed are known. */
 INVIVO_API invivo_status invivo_context_end(invivo_context context, invivo_error **error) INVIVO_WAITS;
+
+/** Options of invivo_context_end_with. */
+typedef struct invivo_context_ending {
+    size_t struct_size;
+    uint32_t timeout_ms; /**< 0: `end_timeout_ms` of the runtime */
+    uint32_t flags;      /**< INVIVO_END_... */
+    /** Why the work in the context failed; for the stop functions (invivo_context_failure). INVIVO_OK: it did not fail. */
+    invivo_status failure;
+    uint32_t reserved;
+    const char *failure_message; /**< copied; may be NULL */
+} invivo_context_ending;
+enum {
+    INVIVO_END_REFUSES_CHILDREN = 1 /**< while contexts hold it strongly, the end is INVIVO_E_BUSY, lists them, and has no effect */
+};
+/** Ends a context as invivo_context_end does.
+ *
+ * @param options may be NULL
+ * @param leased receives the names of the objects that lived in it and are still leased, as an owned list of strings, the last created
+ * first: keys, or types for objects without one. May be NULL. */
+INVIVO_API invivo_status invivo_context_end_with(invivo_context context, const invivo_context_ending *options, invivo_value *leased,
+                                                 invivo_error **error) INVIVO_WAITS;
+/** Returns `failure` of the end that is under way, for stop functions of the objects of a context; INVIVO_OK if there is none.
+ *
+ * @param message receives `failure_message`, borrowed until the stop function returns; NULL if there is none. May be NULL. */
+INVIVO_API invivo_status invivo_context_failure(invivo_context context, const char **message) INVIVO_WAITS;
 /** Adds a holder. */
 INVIVO_API invivo_status invivo_context_retain(invivo_context context, invivo_error **error) INVIVO_WAITS;
 /** Removes a holder. The last one ends a context without a kind. Zero and a context that has ended are a no-op. */
@@ -204,6 +237,18 @@ enum {
 INVIVO_API invivo_status invivo_context_find(invivo_context context, const invivo_context_query *query, invivo_context *out,
                                              invivo_error **error) INVIVO_WAITS;
 
+/* ---- objects that live in contexts ---------------------------------------------------------------------- */
+
+/* A definition with INVIVO_SCOPE_CONTEXT has one object in each context of its kind, and in the context of the resolve without a kind
+ * (wiring.h). It is found from the current context upward, and its own dependencies from the context in which it lives. While code of
+ * an object runs - a factory, a hook, a stop function - the current context is the one in which the object lives, or none for an object
+ * that lives in no context, whoever has requested it. */
+
+/** Resolves a key as invivo_resolve does, with `context` as the current context of the call. The caller owns the lease.
+ * Errors: INVIVO_E_NOT_READY for an object of a kind of which no context is open here or above. */
+INVIVO_API invivo_status invivo_context_resolve(invivo_context context, invivo_key key, invivo_object *out,
+                                                invivo_error **error) INVIVO_WAITS;
+
 /* ---- the current context ------------------------------------------------------------------------------ */
 
 /** Makes a context the current one of the calling thread, until invivo_context_leave. Calls nest, also for the same context. */
@@ -211,7 +256,8 @@ INVIVO_API invivo_status invivo_context_enter(invivo_context context, invivo_err
 /** Ends the innermost invivo_context_enter of this context on the calling thread; others may be left in any order. The context may
  * have ended. INVIVO_E_DOMAIN if the thread has not entered it; INVIVO_E_STALE if it has ended, too. */
 INVIVO_API invivo_status invivo_context_leave(invivo_context context, invivo_error **error) INVIVO_WAITS;
-/** Returns the context that the calling thread entered last and that has not ended, borrowed; zero if there is none. */
+/** Returns the current context of the calling thread, borrowed; zero if there is none. In code of an object it is the context in which
+ * the object lives; otherwise the one that the thread entered last and that has not ended. */
 INVIVO_API invivo_context invivo_context_current(invivo_runtime runtime) INVIVO_NOWAIT;
 
 /* ---- objects ------------------------------------------------------------------------------------------ */
@@ -221,8 +267,8 @@ INVIVO_API invivo_context invivo_context_current(invivo_runtime runtime) INVIVO_
 INVIVO_API invivo_status invivo_context_attach(invivo_context context, invivo_object object, invivo_error **error) INVIVO_WAITS;
 /** Detaches the context of an object. An object without one is a no-op. */
 INVIVO_API invivo_status invivo_context_detach(invivo_object object, invivo_error **error) INVIVO_WAITS;
-/** Returns the nearest context of an object, borrowed: its own, else that of its parent (`parent` of the type), and so on. Zero if
- * there is none. Call it in the object's domain. A cycle of parents is INVIVO_E_CYCLE. */
+/** Returns the nearest context of an object, borrowed: its own, else that of its parent (`parent` of the type), and so on; for an
+ * object without a parent, the one in which it was created. Zero if there is none. Call it in the object's domain. A cycle of parents is INVIVO_E_CYCLE. */
 INVIVO_API invivo_status invivo_context_of(invivo_object object, invivo_context *out, invivo_error **error) INVIVO_WAITS;
 
 INVIVO_EXTERN_C_END

@@ -42,7 +42,7 @@ enum {
 
 /** For `load_timeout_ms`: no limit. */
 #define INVIVO_LOAD_UNLIMITED UINT32_MAX
-/** For `commit_timeout_ms`, `start_timeout_ms` and `stop_timeout_ms`, of a runtime or a definition: no limit. */
+/** For `commit_timeout_ms`, `start_timeout_ms`, `stop_timeout_ms` and `end_timeout_ms`, of a runtime or a definition: no limit. */
 #define INVIVO_TIMEOUT_UNLIMITED UINT32_MAX
 /** For `stop_grace_ms`: no limit. */
 #define INVIVO_STOP_GRACE_UNLIMITED UINT32_MAX
@@ -140,6 +140,9 @@ typedef struct invivo_runtime_options {
     /** The time between two steps of a property that moves to its value (the trait Ramp, docs/rules/traits.md). 0 = default 10; at
      * most 10,000; INVIVO_RAMP_TICK_MANUAL = the clock stands until invivo_runtime_advance. Cannot change while the runtime is open. */
     uint32_t ramp_tick_ms;
+    /** Maximum time for the end of a context, with the builds that it waits for and all its stops (context.h). 0 = default 5,000;
+     * INVIVO_TIMEOUT_UNLIMITED = no limit. */
+    uint32_t end_timeout_ms;
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.
@@ -182,6 +185,7 @@ INVIVO_API invivo_status invivo_runtime_options_read(invivo_runtime runtime, inv
  *                                documents again
  *     start_timeout_ms, stop_timeout_ms
  *                                with the next start or stop
+ *     end_timeout_ms             with the next end of a context
  *     stop_grace_ms              at once, also for objects that are retired already
  *     load_timeout_ms, rule_timeout_ms
  *                                with the next reload

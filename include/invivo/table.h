@@ -309,6 +309,9 @@ struct invivo_table {
     invivo_status (*context_attach)(invivo_context context, invivo_object object, invivo_error **error);
     invivo_status (*context_detach)(invivo_object object, invivo_error **error);
     invivo_status (*context_of)(invivo_object object, invivo_context *out, invivo_error **error);
+    invivo_status (*context_end_with)(invivo_context context, const invivo_context_ending *options, invivo_value *leased, invivo_error **error);
+    invivo_status (*context_failure)(invivo_context context, const char **message);
+    invivo_status (*context_resolve)(invivo_context context, invivo_key key, invivo_object *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -16,7 +16,8 @@ enum {
     INVIVO_SCOPE_SINGLETON = 3,      /**< one object, built by the commit that adds the definition */
     INVIVO_SCOPE_LAZY_SINGLETON = 4, /**< one object, built by the first resolve */
     INVIVO_SCOPE_WEAK_SINGLETON = 5, /**< one object that lives as long as it has a holder */
-    INVIVO_SCOPE_CONTEXT = 6,        /**< reserved: there are no contexts yet; a resolve is INVIVO_E_NOT_READY */
+    /** one object in each context of the kind `scope_name`; NULL: in each context in which it is resolved (context.h) */
+    INVIVO_SCOPE_CONTEXT = 6,
     INVIVO_SCOPE_THREAD = 7,         /**< one object per thread, until the thread ends */
     INVIVO_SCOPE_HOST = 8            /**< one object per instance of the host scope `scope_name` (scope.h) */
 };

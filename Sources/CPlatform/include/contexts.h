@@ -37,6 +37,7 @@ struct iv_context {
     uint64_t ended;      /* the version of the tree in which it ended; 0: it is open */
     uint64_t references; /* to its memory: 1 until it has ended, and 1 for each context below it */
     uint64_t holders;    /* and 1 until it has ended */
+    uint64_t work;       /* IV_CONTEXT_ENDING, IV_CONTEXT_HAS_OBJECTS, and IV_CONTEXT_STAY for each build in it */
     struct iv_context *first_child, *next, *previous; /* the open contexts that hold it strongly, the newest first */
     struct iv_core *core;
     uint64_t object;     /* a lease, or 0 */
@@ -49,6 +50,8 @@ struct iv_context {
     uint8_t is_observed; /* atomic: an observer may want its changes */
 };
 enum { IV_CONTEXT_STRONG = 1 };
+/* ENDING: no work begins in it, and no context is opened in it. HAS_OBJECTS: objects live in it, which its end stops or releases. */
+enum { IV_CONTEXT_ENDING = 1, IV_CONTEXT_HAS_OBJECTS = 2, IV_CONTEXT_STAY = 256 };
 
 /* A slot outlives every context. state: the generation of the handle in the upper 40 bits, the index of the core, IV_CONTEXT_OPEN. */
 struct iv_context_slot { uint64_t state; struct iv_context *context; };
@@ -81,6 +84,7 @@ static inline uint64_t *iv_context_clock(struct iv_context *root) { return &root
 static inline uint64_t *iv_context_ended(struct iv_context *context) { return &context->ended; }
 static inline uint64_t *iv_context_references(struct iv_context *context) { return &context->references; }
 static inline uint64_t *iv_context_holders(struct iv_context *context) { return &context->holders; }
+static inline uint64_t *iv_context_work(struct iv_context *context) { return &context->work; }
 static inline int iv_context_is_observed(const struct iv_context *context) { return __atomic_load_n(&context->is_observed, __ATOMIC_RELAXED); }
 static inline void iv_context_set_observed(struct iv_context *context, int is) { __atomic_store_n(&context->is_observed, (uint8_t)is, __ATOMIC_RELAXED); }
 static inline struct iv_context_table *iv_context_table_of(const struct iv_context *context) { return __atomic_load_n(&context->table, __ATOMIC_ACQUIRE); }

@@ -26,7 +26,7 @@ struct iv_reader {
     struct iv_reader *next;
     uint32_t thread;   /* the kernel's thread id, 0 = free */
     uint32_t entered_count, entered_capacity;
-    uint64_t *entered; /* the handles of the contexts that the thread has entered, the outermost first; freed with the slot's thread */
+    uint64_t *entered; /* the contexts that the thread has entered, the outermost first (InvivoContexts); freed with the slot's thread */
 };
 
 /* A pin: it keeps one generation (docs/architecture.md: Reading). Never freed; belongs to its core. `state`: the generation of the

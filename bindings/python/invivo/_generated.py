@@ -304,6 +304,7 @@ INVIVO_PROVIDED_LIVE = 1
 INVIVO_CONTEXT_DETACHED = 1
 INVIVO_CONTEXT_STRONG_PARENT = 2
 INVIVO_CONTEXT_WEAK_PARENT = 4
+INVIVO_END_REFUSES_CHILDREN = 1
 INVIVO_VALUE_SET = 0
 INVIVO_VALUE_REMOVE = 1
 INVIVO_VALUE_HIDE = 2
@@ -667,6 +668,10 @@ class invivo_context_options(ctypes.Structure):
     pass
 
 
+class invivo_context_ending(ctypes.Structure):
+    pass
+
+
 class invivo_context_change(ctypes.Structure):
     pass
 
@@ -956,6 +961,7 @@ invivo_runtime_options._fields_ = [
     ("document_roots", ctypes.POINTER(ctypes.c_char_p)),
     ("document_root_count", ctypes.c_uint64),
     ("ramp_tick_ms", ctypes.c_uint32),
+    ("end_timeout_ms", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1344,6 +1350,14 @@ invivo_context_options._fields_ = [
     ("object", invivo_object),
     ("place", invivo_place),
 ]
+invivo_context_ending._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("timeout_ms", ctypes.c_uint32),
+    ("flags", ctypes.c_uint32),
+    ("failure", ctypes.c_int32),
+    ("reserved", ctypes.c_uint32),
+    ("failure_message", ctypes.c_char_p),
+]
 invivo_context_change._fields_ = [
     ("key", invivo_key),
     ("what", ctypes.c_uint32),
@@ -1501,6 +1515,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_context_value,
     invivo_place,
     invivo_context_options,
+    invivo_context_ending,
     invivo_context_change,
     invivo_context_observer,
     invivo_context_query,
@@ -1789,6 +1804,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_context_attach": (ctypes.c_int32, [invivo_context, invivo_object, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_context_detach": (ctypes.c_int32, [invivo_object, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_context_of": (ctypes.c_int32, [invivo_object, ctypes.POINTER(invivo_context), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_end_with": (ctypes.c_int32, [invivo_context, ctypes.POINTER(invivo_context_ending), ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_context_failure": (ctypes.c_int32, [invivo_context, ctypes.POINTER(ctypes.c_char_p)], False),
+    "invivo_context_resolve": (ctypes.c_int32, [invivo_context, invivo_key, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -2066,6 +2084,9 @@ TABLE: list[str] = [
     "invivo_context_attach",
     "invivo_context_detach",
     "invivo_context_of",
+    "invivo_context_end_with",
+    "invivo_context_failure",
+    "invivo_context_resolve",
 ]
 
 

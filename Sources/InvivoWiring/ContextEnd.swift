@@ -1,0 +1,157 @@
+internal import CPlatform
+public import InvivoBase
+public import InvivoContexts
+internal import InvivoGraph
+internal import InvivoObjects
+
+/// The end of a context: first the contexts that hold it strongly, then its objects in reverse order of creation, then its values.
+public struct ContextEnd {
+    public struct Options {
+        /// In nanoseconds; nil: that of the runtime.
+        public var timeout: UInt64?
+        public var refusesChildren = false
+        public var reason: Reason?
+
+        public init() {}
+    }
+
+    /// Why the work in a context failed.
+    public final class Reason: Sendable {
+        public let status: Int32
+        public let text: CText?
+        private let texts: CStrings
+
+        public init(status: Int32, message: String?) {
+            let texts = CStrings()
+            (self.status, self.texts, text) = (status, texts, message.map { texts.text($0) })
+        }
+    }
+
+    private let container: Container
+    private let reason: Reason?
+    private var objects: ContextObjects { container.registry.contextObjects }
+
+    /// Ends a context. Returns the names of its objects that are still leased: they end with their last lease. Ending it again returns
+    /// the result of the first end.
+    public static func run(_ context: ContextHandle, _ options: Options = Options()) throws(Failure) -> [String] {
+        guard let container = container(of: context) else {
+            _ = try Contexts.beginEnd(context)
+            return []
+        }
+        return try ContextEnd(container: container, reason: options.reason).run(context, options)
+    }
+
+    /// The reason of the end that is under way.
+    public static func reason(of context: ContextHandle) -> Reason? {
+        container(of: context)?.registry.contextObjects.reason(of: context)
+    }
+
+    private static func container(of context: ContextHandle) -> Container? {
+        guard let core = context.core ?? context.lastCore, !Readers.isParents(core) else { return nil }
+        return try? Container.find(RuntimeHandle(tag: iv_load_u64(iv_core_tag(core))).bits, .runtime)
+    }
+
+    private func run(_ context: ContextHandle, _ options: Options) throws(Failure) -> [String] {
+        let timeout = options.timeout ?? container.options.current.endTimeout
+        let now = monotonicNow()
+        let deadline = timeout > .max - now ? .max : now + timeout
+        var (leased, failures): ([String], [Failure]) = ([], [])
+        switch try Contexts.beginEnd(context, refusesChildren: options.refusesChildren) {
+        case .over: break
+        case .underWay: try wait(for: context, until: deadline)
+        case .begun(let contexts):
+            for (each, isMine) in contexts {
+                guard isMine else {
+                    do throws(Failure) { try wait(for: each, until: deadline) } catch { failures.append(error) }
+                    continue
+                }
+                let failed = end(each, until: deadline, &leased)
+                if each != context, let failed { failures.append(failed) }
+                if each == context, let failure = Failure.gathered((failed.map { [$0] } ?? []) + failures) {
+                    objects.note(failure, of: context)
+                }
+                container.monitor.locked { container.monitor.broadcast() }
+            }
+        }
+        if let failure = objects.failure(of: context) { throw failure }
+        return leased
+    }
+
+    /// Waits until another call has ended a context.
+    private func wait(for context: ContextHandle, until deadline: UInt64) throws(Failure) {
+        let isOver = container.monitor.locked { () -> Bool in
+            container.domains.wait(until: deadline) { context.core == nil }
+            return context.core == nil
+        }
+        guard !isOver else { return }
+        throw Failure(.timeout, "\(Contexts.name(of: context)) is being ended by another call, which has not returned in time")
+    }
+
+    /// Ends one context, and no others. Returns all failures as one.
+    private func end(_ context: ContextHandle, until deadline: UInt64, _ leased: inout [String]) -> Failure? {
+        let name = Contexts.name(of: context)
+        objects.set(reason, of: context)
+        defer { objects.set(nil, of: context) }
+        var failures: [Failure] = []
+        let isIdle = container.monitor.locked { () -> Bool in
+            container.domains.wait(until: deadline) { !ContextStay.isAny(in: context) }
+            return !ContextStay.isAny(in: context)
+        }
+        if !isIdle {
+            failures.append(
+                Failure(.timeout, "a build in \(name) has not ended in time: it is abandoned, and its objects end when it has"))
+        }
+        // The newest first. Each is kept until all are stopped, because later stops may use it.
+        let living = objects.takeAll(in: context).filter { ObjectTable.retain($0) }
+        let records = living.compactMap(ObjectTable.record).sorted { iv_record_order($0) > iv_record_order($1) }
+        for record in records {
+            if let failure = container.lifecycle.stop(record, inContext: context, until: deadline) { failures.append(failure) }
+        }
+        Contexts.completeEnd(context)
+        let scopes = container.registry.scopes
+        let held = scopes.end(scopes.contexts, at: context.bits)
+        for record in records { _ = ObjectTable.release(ObjectTable.handle(record)) }
+        for object in Set(held + living).sorted(by: >) where ObjectTable.retain(object) {
+            defer { _ = ObjectTable.release(object) }
+            if let record = ObjectTable.record(object) { leased.append(container.name(of: record)) }
+        }
+        guard let all = Failure.gathered(failures) else { return nil }
+        var failure = all
+        failure.message = "\(name) has ended: \(all.message)"
+        return failure
+    }
+}
+
+extension Container: ContextLife {
+    /// Ends a context that nobody holds any more. Failures of its stops are noted.
+    public func endReleased(_ context: ContextHandle) {
+        do throws(Failure) { _ = try ContextEnd.run(context) } catch { life.stopFailures.note(error) }
+    }
+
+    /// Ends work in a context; the end of the context may wait for it.
+    func end(_ stay: ContextStay) {
+        if stay.end() { monitor.locked { monitor.broadcast() } }
+    }
+
+    /// The object of a definition in a context, with one lease, if it is built and not stopped. Nil if it is to be built.
+    func built(_ cell: Cell, _ arguments: [Value], in context: ContextHandle) throws(Failure) -> UInt64? {
+        let key = ScopeTable.placeKey(context, arguments)
+        let object = monitor.locked { () -> UInt64 in
+            guard let placed = cell.known(key), case .built = placed.state, placed.object != 0,
+                ObjectTable.retain(placed.object)
+            else { return 0 }
+            return placed.object
+        }
+        guard object != 0, let record = ObjectTable.record(object) else { return nil }
+        if Contexts.isEnding(context), [.stopping, .stopped].contains(lifecycle.state(of: record)) {
+            _ = ObjectTable.release(object)
+            throw Failure(
+                .stale, "\(Contexts.name(of: context)) is ending, and '\(name(of: record))' is stopped", path: name(of: record))
+        }
+        if let domain = ObjectType.of(record).domain, !domain.isCurrent {
+            _ = ObjectTable.release(object)
+            return nil
+        }
+        return object
+    }
+}

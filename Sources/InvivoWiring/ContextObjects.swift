@@ -1,0 +1,62 @@
+internal import InvivoBase
+internal import InvivoContexts
+
+/// The objects with life cycle functions that live in contexts, and the results of ends that failed. Any thread.
+public final class ContextObjects: Sendable {
+    private struct State {
+        /// By context. An object is removed when it is disposed of.
+        var living: [UInt64: Set<UInt64>] = [:]
+        /// The failures of the last ends that failed, by context, and these contexts in the order of their ends.
+        var failures: [UInt64: Failure] = [:]
+        var failed: [UInt64] = []
+        /// Why the work in contexts that are ending failed.
+        var reasons: [UInt64: ContextEnd.Reason] = [:]
+    }
+    private let state: Guarded<State>
+    /// So many results are kept, for calls that end a context again.
+    private static let mostResults = 256
+
+    init(_ monitor: Monitor) { state = .init(State(), by: monitor) }
+
+    /// With the monitor: notes an object that the end of its context stops.
+    func add(_ object: UInt64, in context: ContextHandle) {
+        state.held { _ = $0.living[context.bits, default: []].insert(object) }
+    }
+
+    func remove(_ object: UInt64, in context: ContextHandle) {
+        state.locked { state in
+            state.living[context.bits]?.remove(object)
+            if state.living[context.bits]?.isEmpty == true { state.living[context.bits] = nil }
+        }
+    }
+
+    /// Removes and returns the objects of a context.
+    func takeAll(in context: ContextHandle) -> Set<UInt64> {
+        state.locked { $0.living.removeValue(forKey: context.bits) ?? [] }
+    }
+
+    /// Removes and returns all objects. For close.
+    public func takeAll() -> Set<UInt64> {
+        state.locked { state in
+            defer { state.living = [:] }
+            return state.living.values.reduce(into: []) { $0.formUnion($1) }
+        }
+    }
+
+    func note(_ failure: Failure, of context: ContextHandle) {
+        state.locked { state in
+            if state.failures.updateValue(failure, forKey: context.bits) == nil { state.failed.append(context.bits) }
+            guard state.failed.count > Self.mostResults else { return }
+            state.failures[state.failed.removeFirst()] = nil
+        }
+    }
+
+    func set(_ reason: ContextEnd.Reason?, of context: ContextHandle) {
+        state.locked { $0.reasons[context.bits] = reason }
+    }
+
+    func reason(of context: ContextHandle) -> ContextEnd.Reason? { state.locked { $0.reasons[context.bits] } }
+
+    /// The failure of the end of a context; nil if it did not fail, or is long ago.
+    func failure(of context: ContextHandle) -> Failure? { state.locked { $0.failures[context.bits] } }
+}
