@@ -80,7 +80,12 @@ extension Contexts {
         guard home != nil || Readers.own(core)?.pointee.entered_count ?? 0 > 0 else { return try body() }
         let entry = (home?.bits ?? 0) | isWork
         try push(entry, core)
-        defer { if let reader = Readers.own(core), let index = index(of: entry, reader) { remove(index, reader) } }
+        // With those that the code has entered and not left.
+        defer {
+            if let reader = Readers.own(core), let index = index(of: entry, reader) {
+                reader.pointee.entered_count = UInt32(index)
+            }
+        }
         return try body()
     }
 

@@ -194,10 +194,10 @@ extension Contexts {
             return try use(handle) { (contexts, context, garbage) throws(Failure) in
                 try contexts.locked(context) { () throws(Failure) in
                     guard iv_load_u64(iv_context_ended(context)) == 0 else { return .over }
+                    try contexts.refuseOwnWork(in: context)
                     guard iv_load_u64(iv_context_work(context)) & UInt64(IV_CONTEXT_ENDING) == 0 else {
                         return .underWay
                     }
-                    try contexts.refuseOwnWork(in: context)
                     if refusesChildren { try contexts.refuseChildren(of: context) }
                     return contexts.beginEnd(of: context, &garbage)
                 }

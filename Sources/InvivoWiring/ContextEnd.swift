@@ -111,10 +111,10 @@ public struct ContextEnd {
         let scopes = container.registry.scopes
         let held = scopes.end(scopes.contexts, at: context.bits)
         for record in records { _ = ObjectTable.release(ObjectTable.handle(record)) }
-        for object in Set(held + living).sorted(by: >) where ObjectTable.retain(object) {
-            defer { _ = ObjectTable.release(object) }
-            if let record = ObjectTable.record(object) { leased.append(container.name(of: record)) }
-        }
+        let left = Set(held + living).filter { ObjectTable.retain($0) }.compactMap(ObjectTable.record)
+            .sorted { iv_record_order($0) > iv_record_order($1) }
+        leased += left.map(container.name)
+        for record in left { _ = ObjectTable.release(ObjectTable.handle(record)) }
         guard let all = Failure.gathered(failures) else { return nil }
         var failure = all
         failure.message = "\(name) has ended: \(all.message)"
