@@ -1,6 +1,7 @@
 # Steps with progress and a summary, for the scripts beside it.
 #
 #   step "name" command...     runs a command, shows its output, records its result and duration
+#   left_out "name"            records that a step is not run
 #   summary                    prints one line per step and the errors of failed steps; succeeds if all succeeded
 #
 # Before the first step, set `steps` to their number, and `logs` to a directory for the output.
@@ -12,6 +13,7 @@ _lines=()
 _told=()
 _passed=0
 _failed=0
+_left=0
 
 step() {
     local name=$1 started status log
@@ -36,6 +38,11 @@ step() {
     [ "$status" = ok ]
 }
 
+left_out() {
+    _left=$((_left + 1))
+    _lines+=("$(printf '%-7s %7s  %s' "not run" "" "$1")")
+}
+
 # Few enough lines of a log for the end of a long output: the first ones that a test runner or sanitizer prints for a
 # failure, or else the last ones that mention an error; then the last lines of all. Programs under test print errors too,
 # which are expected, so such lines count only where no runner reports a failure.
@@ -56,6 +63,6 @@ summary() {
         echo "--- ${log##*/}"
         failures "$log" | cut -c 1-160
     done
-    echo "$_passed passed, $_failed failed"
+    echo "$_passed passed, $_failed failed$([ "$_left" -eq 0 ] || echo ", $_left not run for lack of time")"
     [ "$_failed" -eq 0 ]
 }
