@@ -74,7 +74,12 @@ enum {
     /** For a definition with `each`: the value of its entry, at the path `reference` below the entry.
      * NULL: the entry itself. items[0] gives the default, as for CONFIG. */
     INVIVO_INJECT_ENTRY = 20,
-    INVIVO_INJECT_ENTRY_NAME = 21 /**< for a definition with `each`: the name of its entry, a string */
+    INVIVO_INJECT_ENTRY_NAME = 21, /**< for a definition with `each`: the name of its entry, a string */
+    /** The value of the key `reference` of contexts (context.h): a lookup from the context in which the object is created. With a string
+     * in `value`, from the nearest context of that kind. items[0] gives the default. A missing value without default is
+     * INVIVO_E_NOT_FOUND, unless OPTIONAL. For a definition with the scope of a kind of contexts it is an error of the plan if neither
+     * that kind nor an outer one provides the value and nothing gives a default; for an object that lives in no context, always. */
+    INVIVO_INJECT_CONTEXT = 22
 };
 enum {
     /** Null if no definition has the key or type, or if the definition's factory returns null. */
