@@ -15,7 +15,7 @@ final class Registry: DefinitionRegistry {
         try names.intern(name)
     }
     func type(named name: String) throws(Failure) -> ObjectType { throw Failure(.notFound, "no type '\(name)'") }
-    func requireScope(named name: String) throws(Failure) {
+    func requireScope(_ scope: Scope, named name: String) throws(Failure) {
         if !scopes.contains(name) { throw Failure(.notFound, "no scope '\(name)'") }
     }
 }

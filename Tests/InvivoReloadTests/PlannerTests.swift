@@ -47,7 +47,8 @@ import Testing
         var hasReadPaths: Bool { false }
         var readPaths: PathTrie { PathTrie() }
         func noteRead(_ path: String) -> UInt32? { nil }
-        func scopeFailure(_ name: String) -> Failure? { nil }
+        func scopeFailure(_ scope: Scope, _ name: String?) -> Failure? { nil }
+        func isKind(_ inner: String, inside outer: String) -> Bool { false }
         var fillsNeeds: Bool { true }
     }
 
