@@ -121,7 +121,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         iv_at_thread_exit { thread in
             guard let thread else { return }
             // Thread-local objects end while the thread can still run any code.
-            if thread.pointee.id != 0 { ThreadEnd.handler(thread.pointee.id) }
+            ThreadEnd.handler(thread.pointee.id)
             Readers.leaveAll(thread)
             ObjectTable.returnMagazine(thread)
         }

@@ -12,6 +12,8 @@ struct ContextGarbage {
     var ended: [ContextHandle] = []
     /// Contexts that lose a holder.
     var parents: [ContextHandle] = []
+    /// Whether an end may wait for what has ended.
+    var wakes = false
     /// Contexts that nobody holds any more, with objects or work in them.
     var released: [ContextHandle] = []
     /// A context with a kind that nobody holds any more.
@@ -53,6 +55,7 @@ struct ContextGarbage {
         }
         if !changes.isEmpty { contexts.notify(changes) }
         if !ended.isEmpty { contexts.notifyEnded(ended) }
+        if wakes { contexts.wake() }
         for context in released { contexts.endReleased(context) }
         if let abandoned {
             contexts.log(

@@ -21,17 +21,21 @@ public struct ContextStay {
     /// Objects live in the context from now on.
     public func noteObjects() { _ = iv_or_u64(iv_context_work(raw), UInt64(IV_CONTEXT_HAS_OBJECTS)) }
 
-    /// Ends the work. Returns whether the end of the context waits for work, and this was the last.
+    /// Ends the work. Returns whether the context is ending, and may wait for that.
     public func end() -> Bool {
         let former = iv_sub_u64(iv_context_work(raw), UInt64(IV_CONTEXT_STAY))
         ContextGarbage.releaseMemory(raw)
-        return former & UInt64(IV_CONTEXT_ENDING) != 0 && former < 2 * UInt64(IV_CONTEXT_STAY)
+        return former & UInt64(IV_CONTEXT_ENDING) != 0
     }
 
-    /// Whether there is work in a context.
-    public static func isAny(in handle: ContextHandle) -> Bool {
-        (try? Contexts.use(handle) { (_, context, _) throws(Failure) in
-            iv_load_u64(iv_context_work(context)) >= UInt64(IV_CONTEXT_STAY)
-        }) ?? false
+    /// The builds in a context, and how many times other threads have entered it.
+    public static func count(in handle: ContextHandle) -> (builds: UInt64, inside: UInt64) {
+        let found = try? Contexts.use(handle) { (contexts, context, _) throws(Failure) in
+            let work = iv_load_u64(iv_context_work(context))
+            let inside = work / IV_CONTEXT_INSIDE
+            let own = Contexts.entries(of: handle, contexts.rawCore)
+            return (work % IV_CONTEXT_INSIDE / UInt64(IV_CONTEXT_STAY), inside > own ? inside - own : 0)
+        }
+        return found ?? (0, 0)
     }
 }

@@ -212,7 +212,7 @@ extension Contexts {
         var next = Self.innermost(of: top)
         while true {
             let former = iv_or_u64(iv_context_work(next), UInt64(IV_CONTEXT_ENDING))
-            if former != 0 { isIdle = false }
+            if !Self.isIdle(next, former) { isIdle = false }
             ending.append((ContextHandle(of: next), former & UInt64(IV_CONTEXT_ENDING) == 0))
             guard next != top else { break }
             if let older = next.pointee.next { next = Self.innermost(of: older) } else { next = next.pointee.parent }
@@ -328,11 +328,18 @@ extension Contexts {
         }
     }
 
+    /// Whether nothing of a context has to be waited for or stopped: the calling thread may be inside.
+    private static func isIdle(_ context: RawContext, _ work: UInt64) -> Bool {
+        if work == 0 { return true }
+        guard work % IV_CONTEXT_INSIDE == 0 else { return false }
+        return work / IV_CONTEXT_INSIDE == entries(of: ContextHandle(of: context), context.pointee.core)
+    }
+
     /// With the lock: whether a context, and those that hold it strongly, have no objects and no work.
     private static func isIdle(_ top: RawContext) -> Bool {
         var next = innermost(of: top)
         while true {
-            guard iv_load_u64(iv_context_work(next)) == 0 else { return false }
+            guard isIdle(next, iv_load_u64(iv_context_work(next))) else { return false }
             guard next != top else { return true }
             if let older = next.pointee.next { next = innermost(of: older) } else { next = next.pointee.parent }
         }
@@ -356,6 +363,8 @@ extension Contexts {
                         throw Failure(.handle, "\(contexts.description(of: context)) is released more often than held")
                     }
                     guard iv_sub_u64(iv_context_holders(context), 1) == 1 else { return }
+                    // Its end is under way.
+                    guard iv_load_u64(iv_context_work(context)) & UInt64(IV_CONTEXT_ENDING) == 0 else { return }
                     if context.pointee.kind == 0 {
                         contexts.endReleased(context, &garbage)
                     } else {

@@ -126,6 +126,7 @@ public final class Contexts: Sendable {
 
     var observing: (any ContextObserving)? { observers.locked { $0 } }
     func endReleased(_ context: ContextHandle) { life.locked { $0 }?.life?.endReleased(context) }
+    func wake() { life.locked { $0 }?.life?.workEnded() }
     func notify(_ changes: [ContextChange]) { observing?.changed(changes) }
 
     /// "the context 'request' (opened at server.c:12)", for messages.
@@ -247,4 +248,6 @@ public protocol ContextObserving: AnyObject, Sendable {
 public protocol ContextLife: AnyObject, Sendable {
     /// Ends a context that nobody holds any more.
     func endReleased(_ context: ContextHandle)
+    /// Work in a context that is ending has ended.
+    func workEnded()
 }

@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoContexts
 public import InvivoObjects
 
 /// Resolves keys where their objects belong, without waiting for it. Any thread.
@@ -28,7 +29,13 @@ public final class AsyncResolver: Sendable {
         let kept = try arguments.map { (argument) throws(Failure) in try argument.leasedAnew() }
         let hand: Resolved = { [self] result in deliverResolved(result, to: deliver, resolved) }
         let pin = HeldPin(container.core, tag: container.tag)
-        let work: WorkerThreads.Task = { [self] in hand(pin.within { resolveNow(id, kept) }) }
+        // In the current context of the caller.
+        let handOver = Contexts.handOver(container.core)
+        let work: WorkerThreads.Task = { [self] in
+            var result: Result<UInt64, Failure>?
+            handOver { result = pin.within { resolveNow(id, kept) } }
+            if let result { hand(result) }
+        }
         let domain = recipe.type?.domain
         let isBuilt =
             arguments.isEmpty
@@ -45,7 +52,9 @@ public final class AsyncResolver: Sendable {
         if let domain { return workIn(domain) }
         guard case .choice = recipe.maker else { return try threads.run(work) }
         try threads.run { [self] in
-            if let domain = pin.within({ domainOfChoice(id, kept) }) { workIn(domain) } else { work() }
+            var domain: Domain?
+            handOver { domain = pin.within { domainOfChoice(id, kept) } }
+            if let domain { workIn(domain) } else { work() }
         }
     }
 

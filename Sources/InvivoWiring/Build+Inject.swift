@@ -83,10 +83,11 @@ extension Build {
             return .map(values)
         case .deferred(let id, let sources, let kind):
             guard let id else { return .null }
-            return .callable(Callable.deferred(kind, id, try values(of: sources, recipe, arguments), in: container))
+            return .callable(Callable.deferred(
+                    kind, id, try values(of: sources, recipe, arguments), in: container, home: startingContext))
         case .config(_, let source): return try value(of: source, recipe, arguments)
         case .setting(let setting): return .callable(Callable.setting(setting, in: container))
-        case .resolver: return .callable(Callable.resolver(in: container))
+        case .resolver: return .callable(Callable.resolver(in: container, home: startingContext))
         case .asker: return requester(of: frames.count - 1).map { .string($0.key) } ?? .null
         }
     }

@@ -1,17 +1,27 @@
+internal import CPlatform
 internal import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 
 /// Callables that resolve when they are called.
 extension Callable {
     /// A callable that resolves a key when it is called, or looks for an existing object, in the generation of that moment.
-    static func deferred(_ kind: Recipe.Deferred, _ id: UInt32, _ bound: [Value], in container: Container) -> Callable {
+    ///
+    /// It resolves in the current context of the call; without one, in `home`, that of its holder.
+    static func deferred(
+        _ kind: Recipe.Deferred, _ id: UInt32, _ bound: [Value], in container: Container, home: ContextHandle?
+    ) -> Callable {
         let name = container.keyName(id)
         let holds = kind == .lazy || bound.contains(where: \.holdsReference)
         let claims = holds ? DeferredClaims(id, bound: bound, container.deferred) : nil
         return Callable(description(of: kind, name), claims: claims) {
             [weak container] (arguments) throws(Failure) -> Value in
             guard let container else { throw Failure(.closed, "the runtime is closed", path: name) }
-            guard let claims else { return try value(in: container, of: id, bound + arguments, kind) }
+            guard let claims else {
+                return try inContext(home, container) { () throws(Failure) in
+                    try value(in: container, of: id, bound + arguments, kind)
+                }
+            }
             let resolve = { () throws(Failure) -> Value in
                 var given: [Value] = []
                 for value in container.monitor.locked({ claims.bound }) {
@@ -19,8 +29,17 @@ extension Callable {
                 }
                 return try value(in: container, of: id, given + arguments, kind)
             }
-            return kind == .lazy ? try lazily(claims, in: container, resolve) : try resolve()
+            return try inContext(home, container) { () throws(Failure) in
+                kind == .lazy ? try lazily(claims, in: container, resolve) : try resolve()
+            }
         }
+    }
+
+    private static func inContext(
+        _ home: ContextHandle?, _ container: Container, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        guard let home, home.core == container.core, Contexts.current(container.core) == nil else { return try body() }
+        return try Contexts.visiting(home, container.core, body)
     }
 
     private static func description(of kind: Recipe.Deferred, _ name: String) -> String {
@@ -32,14 +51,16 @@ extension Callable {
     }
 
     /// A callable that resolves the key it is called with.
-    static func resolver(in container: Container) -> Callable {
+    static func resolver(in container: Container, home: ContextHandle?) -> Callable {
         Callable("resolver") { [weak container] (arguments) throws(Failure) -> Value in
             guard let container else { throw Failure(.closed, "the runtime is closed") }
             guard case .string(let name)? = arguments.first else {
                 throw Failure(
                     .argument, "the resolver is called with a key's name first, and its runtime arguments after it")
             }
-            return try value(in: container, of: try container.definedKey(name), Array(arguments.dropFirst()))
+            return try inContext(home, container) { () throws(Failure) in
+                try value(in: container, of: try container.definedKey(name), Array(arguments.dropFirst()))
+            }
         }
     }
 

@@ -302,10 +302,21 @@ extension ThreadBuild {
 }
 
 extension Container: JobRuntime {
-    public var outsideBuilds: JobContext { JobContext { [self] body in Pins.outside(core) { inside(nil, body) } } }
+    public var outsideBuilds: JobContext {
+        JobContext { [self] body in
+            var failure: Failure?
+            Contexts.outside(core) { failure = Pins.outside(core) { inside(nil, body) } }
+            return failure
+        }
+    }
     public var insideBuild: JobContext {
         let build = innermostBuild
-        return JobContext(chain: build?.chain) { [self] body in Pins.outside(core) { inside(build, body) } }
+        let handOver = Contexts.handOver(core)
+        return JobContext(chain: build?.chain) { [self] body in
+            var failure: Failure?
+            handOver { failure = Pins.outside(core) { inside(build, body) } }
+            return failure
+        }
     }
     public var beneath: Waits.Suspension? {
         isBuildingHere ? (innermostBuild ?? detachedBuild).map(suspension) : nil

@@ -61,7 +61,10 @@ public final class Container: @unchecked Sendable {
     private static let seams: Void = {
         ObjectTable.dispose = { Disposal.dispose($0) }
         ObjectTable.lookForCycle = { ObjectCycles.search(from: $0) }
-        ThreadEnd.handler = { ScopeTable.end(thread: $0) }
+        ThreadEnd.handler = {
+            Contexts.leaveAll()
+            ScopeTable.end(thread: $0)
+        }
     }()
 
     public var log: Log { options.log }

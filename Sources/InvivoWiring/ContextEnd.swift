@@ -93,13 +93,17 @@ public struct ContextEnd {
         objects.set(reason, of: context)
         defer { objects.set(nil, of: context) }
         var failures: [Failure] = []
-        let isIdle = container.monitor.locked { () -> Bool in
-            container.domains.wait(until: deadline) { !ContextStay.isAny(in: context) }
-            return !ContextStay.isAny(in: context)
+        let work = container.monitor.locked { () -> (builds: UInt64, inside: UInt64) in
+            container.domains.wait(until: deadline) { ContextStay.count(in: context) == (0, 0) }
+            return ContextStay.count(in: context)
         }
-        if !isIdle {
+        if work.builds > 0 {
             failures.append(
                 Failure(.timeout, "a build in \(name) has not ended in time: it is abandoned, and its objects end when it has"))
+        }
+        if work.inside > 0 {
+            failures.append(
+                Failure(.timeout, "another thread has entered \(name), and has not left it in time: its next calls fail"))
         }
         // The newest first. Each is kept until all are stopped, because later stops may use it.
         let living = objects.takeAll(in: context).filter { ObjectTable.retain($0) }
@@ -128,9 +132,11 @@ extension Container: ContextLife {
         do throws(Failure) { _ = try ContextEnd.run(context) } catch { life.stopFailures.note(error) }
     }
 
+    public func workEnded() { monitor.locked { monitor.broadcast() } }
+
     /// Ends work in a context; the end of the context may wait for it.
     func end(_ stay: ContextStay) {
-        if stay.end() { monitor.locked { monitor.broadcast() } }
+        if stay.end() { workEnded() }
     }
 
     /// The object of a definition in a context, with one lease, if it is built and not stopped. Nil if it is to be built.

@@ -7,7 +7,8 @@
 typedef struct worker {
     char name[24];
     invivo_object inputs[2];
-    invivo_context home; /* the current context of its initializer */
+    invivo_callable call; /* an injected callable, retained */
+    invivo_context home;  /* the current context of its initializer */
 } worker;
 
 static invivo_runtime runtime;
@@ -41,6 +42,7 @@ static invivo_status worker_init(void *instance, const invivo_build *build, cons
     snprintf(self->name, sizeof self->name, "%s", build->key.bits ? invivo_key_name(build->key) : "made");
     for (size_t i = 0; i < count && i < 2; i++)
         if (arguments[i].kind == INVIVO_KIND_OBJECT) self->inputs[i] = arguments[i].as.object;
+    if (count && arguments[0].kind == INVIVO_KIND_CALLABLE) OK(invivo_callable_retain(self->call = arguments[0].as.callable));
     self->home = invivo_context_current(runtime);
     __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
     if (in_init) in_init(self);
@@ -49,6 +51,7 @@ static invivo_status worker_init(void *instance, const invivo_build *build, cons
 static void worker_deinit(void *instance, void *user_data) {
     (void)user_data;
     say("end", ((worker *)instance)->name);
+    if (((worker *)instance)->call.bits) OK(invivo_callable_release(((worker *)instance)->call));
     __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
 }
 static invivo_status worker_start(void *instance, void *user_data, invivo_error **error) {
@@ -519,6 +522,98 @@ static void a_stop_that_does_not_return_is_abandoned(void) {
     close_runtime();
 }
 
+static void *enter_and_leave(void *context) {
+    OK(invivo_context_enter(*(invivo_context *)context, E));
+    pthread_barrier_wait(&barrier);
+    /* While the context ends, none is opened in it. */
+    invivo_context below;
+    invivo_context_options options = {.struct_size = sizeof options, .parent = *(invivo_context *)context};
+    while (invivo_context_open(runtime, &options, &below, NULL) == INVIVO_OK) OK(invivo_context_release(below, E));
+    CHECK_TEXT(trace, "");
+    OK(invivo_context_leave(*(invivo_context *)context, E));
+    return NULL;
+}
+static void *enter_for_ever(void *context) {
+    OK(invivo_context_enter(*(invivo_context *)context, E));
+    return NULL;
+}
+static void the_end_waits_for_threads_inside(void) {
+    open_runtime();
+    define("cache", "Worker", INVIVO_SCOPE_CONTEXT, NULL, NULL, NULL);
+    invivo_context context = open_kind("request", nowhere);
+    bits_in(context, "cache");
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_t thread;
+    pthread_create(&thread, NULL, enter_and_leave, &context);
+    pthread_barrier_wait(&barrier);
+    OK(invivo_context_enter(context, E)); /* its own block is no reason to wait */
+    OK(invivo_context_end(context, E));
+    CHECK_TEXT(trace, "stop:cache end:cache");
+    OK(invivo_context_leave(context, E));
+    pthread_join(thread, NULL);
+    /* A thread that has ended is in no context. */
+    context = open_kind("request", nowhere);
+    pthread_create(&thread, NULL, enter_for_ever, &context);
+    pthread_join(thread, NULL);
+    OK(invivo_context_end(context, E));
+    pthread_barrier_destroy(&barrier);
+    close_runtime();
+}
+
+static void *enter_until_told(void *context) {
+    OK(invivo_context_enter(*(invivo_context *)context, E));
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    CHECK_EQUAL(invivo_context_current(runtime).bits, 0);
+    OK(invivo_context_leave(*(invivo_context *)context, E));
+    return NULL;
+}
+static void a_thread_that_stays_inside_is_reported(void) {
+    open_runtime();
+    invivo_context context = open_kind("request", nowhere);
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_t thread;
+    pthread_create(&thread, NULL, enter_until_told, &context);
+    pthread_barrier_wait(&barrier);
+    invivo_context_ending options = {.struct_size = sizeof options, .timeout_ms = 20};
+    refuses(invivo_context_end_with(context, &options, NULL, E), INVIVO_E_TIMEOUT,
+            "another thread has entered the context 'request', and has not left it in time");
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+    close_runtime();
+}
+
+/* ---- callables that resolve later ---------------------------------------------------------------------------- */
+
+static void a_provider_resolves_where_it_is_called_or_else_where_its_holder_lives(void) {
+    open_runtime();
+    define("files", "Plain", INVIVO_SCOPE_CONTEXT, "request", NULL, NULL);
+    invivo_injection target = {.how = INVIVO_INJECT_REFERENCE, .reference = "files"},
+                     injections[] = {{.how = INVIVO_INJECT_PROVIDER, .items = &target, .item_count = 1}};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "handler", .type_name = "Plain", .scope = INVIVO_SCOPE_CONTEXT,
+                                    .scope_name = "request", .initializer = injections, .initializer_count = 1};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    definition.key = "pool", definition.scope = INVIVO_SCOPE_LAZY_SINGLETON, definition.scope_name = NULL;
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_context first = open_kind("request", nowhere), second = open_kind("request", nowhere);
+    invivo_object handler = object_in(first, "handler"), pool = object_in(second, "pool");
+    uint64_t here = bits_in(first, "files"), there = bits_in(second, "files");
+    struct { invivo_object holder; invivo_context current; uint64_t expected; } cases[] = {
+        {handler, nowhere, here}, {handler, second, there}, {pool, second, there}, {pool, first, here}, {pool, nowhere, 0}};
+    for (int i = 0; i < 5; i++) {
+        invivo_value result;
+        if (cases[i].current.bits) OK(invivo_context_enter(cases[i].current, E));
+        invivo_status status = invivo_callable_call(worker_of(cases[i].holder)->call, NULL, 0, &result, NULL);
+        CHECK_EQUAL(status, cases[i].expected ? INVIVO_OK : INVIVO_E_NOT_READY);
+        if (!status) CHECK_EQUAL(result.as.object.bits, cases[i].expected), invivo_value_clear(&result);
+        if (cases[i].current.bits) OK(invivo_context_leave(cases[i].current, E));
+    }
+    OK(invivo_object_release(handler));
+    OK(invivo_object_release(pool));
+    close_runtime();
+}
+
 static void the_last_holder_ends_a_context_without_a_kind(void) {
     open_runtime();
     define("cache", "Worker", INVIVO_SCOPE_CONTEXT, NULL, NULL, NULL);
@@ -581,6 +676,9 @@ int main(void) {
     the_end_waits_for_builds();
     a_build_that_does_not_return_is_abandoned();
     a_stop_that_does_not_return_is_abandoned();
+    the_end_waits_for_threads_inside();
+    a_thread_that_stays_inside_is_reported();
+    a_provider_resolves_where_it_is_called_or_else_where_its_holder_lives();
     the_last_holder_ends_a_context_without_a_kind();
     close_ends_contexts();
     a_changed_definition_has_a_new_object_in_each_open_context();

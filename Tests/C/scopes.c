@@ -136,7 +136,7 @@ static void the_host_identifies_the_scope_instance(void) {
     expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_NOT_FOUND, NULL);
     register_scope();
     lost.scope_name = NULL;
-    expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, "r.lost: a scope of the host has a name, and no other scope has one");
+    expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, "r.lost: a scope of the host has a name, and only a scope of contexts may have one: that of their kind");
     lost.scope = INVIVO_SCOPE_GRAPH, lost.scope_name = "request";
     expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, NULL);
     key = define("r.one", type, INVIVO_SCOPE_HOST, "request");
@@ -243,7 +243,7 @@ static void a_context_is_missing_outside_of_one(void) {
     key = define("c.one", type, INVIVO_SCOPE_CONTEXT, NULL);
     invivo_object object;
     expects_error(invivo_resolve(runtime, key, &object, E), INVIVO_E_NOT_READY,
-                  "c.one: 'c.one' has one instance for each context, and is resolved outside of one");
+                  "c.one: 'c.one' has one instance for each context, and the calling code is in no context: resolve it in one, or enter one");
     OK(invivo_runtime_close(runtime, E));
 }
 

@@ -172,7 +172,7 @@ final class Registry: DefinitionRegistry {
         #expect(Self.failure { given, _ in given.flags = 1 << 30 }?.message.contains("definition.flags") == true)
         #expect(
             Self.failure { given, strings in given.scope_name = strings.string("request") }?.message
-                == "a scope of the host has a name, and no other scope has one")
+                == "a scope of the host has a name, and only a scope of contexts may have one: that of their kind")
         #expect(Self.failure { given, _ in given.initializer_count = 2 }?.message.contains("is NULL") == true)
         #expect(Self.failure { given, _ in given.struct_size = 3 }?.message.contains("struct_size") == true)
         #expect(

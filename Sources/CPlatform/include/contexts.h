@@ -37,7 +37,7 @@ struct iv_context {
     uint64_t ended;      /* the version of the tree in which it ended; 0: it is open */
     uint64_t references; /* to its memory: 1 until it has ended, and 1 for each context below it */
     uint64_t holders;    /* and 1 until it has ended */
-    uint64_t work;       /* IV_CONTEXT_ENDING, IV_CONTEXT_HAS_OBJECTS, and IV_CONTEXT_STAY for each build in it */
+    uint64_t work;       /* IV_CONTEXT_ENDING, IV_CONTEXT_HAS_OBJECTS, IV_CONTEXT_STAY for each build in it, IV_CONTEXT_INSIDE for each enter */
     struct iv_context *first_child, *next, *previous; /* the open contexts that hold it strongly, the newest first */
     struct iv_core *core;
     uint64_t object;     /* a lease, or 0 */
@@ -52,6 +52,7 @@ struct iv_context {
 enum { IV_CONTEXT_STRONG = 1 };
 /* ENDING: no work begins in it, and no context is opened in it. HAS_OBJECTS: objects live in it, which its end stops or releases. */
 enum { IV_CONTEXT_ENDING = 1, IV_CONTEXT_HAS_OBJECTS = 2, IV_CONTEXT_STAY = 256 };
+#define IV_CONTEXT_INSIDE (1ull << 36)
 
 /* A slot outlives every context. state: the generation of the handle in the upper 40 bits, the index of the core, IV_CONTEXT_OPEN. */
 struct iv_context_slot { uint64_t state; struct iv_context *context; };
