@@ -29,6 +29,7 @@ extension Engine {
             Readers.refuseBuilds(core)
             try wait(until: deadline, "objects are still being made") { Readers.building(core) }
             try waitForLeftJobs(until: deadline)
+            try waitForLeftStops(until: deadline)
             reclaimer.reclaim(.now, until: deadline)
             try reclaimer.pause(until: deadline)
             try container.retiredObjects.pause(until: deadline)
@@ -103,6 +104,17 @@ extension Engine {
         throw Failure(
             .busy, "a job is still under way after 5 s, in the domain " + left.map { "'\($0)'" }.listed()
         )
+    }
+
+    /// Waits for stops of contexts whose ends have abandoned them.
+    private func waitForLeftStops(until deadline: UInt64) throws(Failure) {
+        while container.life.stopThreads.isBusy {
+            let now = monotonicNow()
+            guard now < deadline else {
+                throw Failure(.busy, "the stop of an object of a context that has ended has not returned after 5 s")
+            }
+            container.monitor.locked { container.domains.wait(until: now + 200_000) { false } }
+        }
     }
 
     /// Waits until `threads` returns none, and serves the calling thread's domain meanwhile.

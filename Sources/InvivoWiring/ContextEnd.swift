@@ -108,13 +108,10 @@ public struct ContextEnd {
         // The newest first. Each is kept until all are stopped, because later stops may use it.
         let living = objects.takeAll(in: context).filter { ObjectTable.retain($0) }
         let records = living.compactMap(ObjectTable.record).sorted { iv_record_order($0) > iv_record_order($1) }
-        for record in records {
-            if let failure = container.lifecycle.stop(record, inContext: context, until: deadline) { failures.append(failure) }
-        }
+        failures += ContextStops(container, records.map(ObjectTable.handle)).run(until: deadline)
         Contexts.completeEnd(context)
         let scopes = container.registry.scopes
         let held = scopes.end(scopes.contexts, at: context.bits)
-        for record in records { _ = ObjectTable.release(ObjectTable.handle(record)) }
         let left = Set(held + living).filter { ObjectTable.retain($0) }.compactMap(ObjectTable.record)
             .sorted { iv_record_order($0) > iv_record_order($1) }
         leased += left.map(container.name)

@@ -12,6 +12,8 @@ public final class LifeServices: Sendable {
     let name: String
     /// Run the hooks of shared objects in a commit.
     let threads: JobThreads
+    /// Run the stops of contexts.
+    public let stopThreads: StopThreads
     public let stopFailures: StopFailures
     /// The objects that belong to others.
     public let owners: Owners
@@ -20,12 +22,16 @@ public final class LifeServices: Sendable {
         self.name = name
         self.options = options
         threads = JobThreads(domains, name: name)
+        stopThreads = StopThreads(name: name)
         stopFailures = StopFailures(domains.monitor, log: options.log)
         owners = Owners(domains.monitor)
     }
 
     /// At close: joins the threads whose hooks have returned.
-    public func joinThreads() { threads.joinFinished() }
+    public func joinThreads() {
+        threads.joinFinished()
+        stopThreads.stop()
+    }
 }
 
 /// Prepares, starts and stops the objects of a runtime, each in its domain.
@@ -90,19 +96,8 @@ public struct Lifecycle: Sendable {
 
     // MARK: stopping
 
-    /// Stops an object because its context ends. Nothing is begun after `deadline`.
-    func stop(_ record: Record, inContext context: ContextHandle, until deadline: UInt64) -> Failure? {
-        let name = container.name(of: record)
-        let now = monotonicNow()
-        guard now < deadline else {
-            return Failure(
-                .timeout, "'\(name)' is not stopped in time, because the end of its context took too long: it is stopped when it is released",
-                path: name, at: location(of: record, nil))
-        }
-        return stop(record, name, nil, inRun: true, within: deadline - now)
-    }
-
-    /// Stops one object in its domain, if it is started. `inRun`: unrelated stops wait for it.
+    /// Stops one object in its domain, if it is started. `inRun`: unrelated stops wait for it. `longest`: the time for it, unless its own
+    /// limit is shorter.
     func stop(
         _ record: Record, _ name: String, _ build: Build?, inRun: Bool = false, within longest: UInt64 = .max
     ) -> Failure? {
