@@ -14,7 +14,16 @@ import typing as _typing
 
 from . import errors
 from ._assemblies.assembly import collaborator
-from ._assemblies.members import define, graph, in_scope, lazy_singleton, prototype, singleton, weak_singleton
+from ._assemblies.members import (
+    define,
+    graph,
+    in_context,
+    in_scope,
+    lazy_singleton,
+    prototype,
+    singleton,
+    weak_singleton,
+)
 from ._declarations.changes import OnChange
 from ._declarations.context_kinds import ContextKey, ContextKind
 from ._declarations.marks import (
@@ -298,6 +307,7 @@ __all__ = [
     "exactly",
     "former",
     "graph",
+    "in_context",
     "in_scope",
     "injected",
     "injection_key",

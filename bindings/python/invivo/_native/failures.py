@@ -27,6 +27,7 @@ _DEPTH = 16
 _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _NEEDED = "; needed by "
 _CONFIGURED = "; configured by "
+_ENDED = " has ended: "  # after the name of a context, before the errors of its stops
 _LINKS = 16  # as many as the library names
 
 
@@ -88,7 +89,12 @@ def _origin(code: int, message: str, forget: bool) -> BaseException | None:
     """Returns the exception that an error began as. The dependents and values, which the library appends, are not part
     of it.
     """
-    for known in (message, message.partition(_NEEDED)[0], message.partition(_CONFIGURED)[0]):
+    for known in (
+        message,
+        message.partition(_NEEDED)[0],
+        message.partition(_CONFIGURED)[0],
+        message.partition(_ENDED)[2],
+    ):
         one = sent.pop((code, known), None) if forget else sent.get((code, known))
         if one is not None:
             return one.exception
