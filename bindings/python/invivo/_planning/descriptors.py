@@ -261,6 +261,10 @@ def _injection(core: Objects, packer: conversion.Packer, slot: Any, injection: I
         slot.reference = strings.name_bytes(core.types.name_of(name) if isinstance(name, type) else name, "converter")
     if injection.reader is not None:
         slot.reference = strings.name_bytes(core.converters.reader(injection.reader), "converter")
+    if injection.context_key is not None:
+        core.contexts.key(injection.context_key)  # which declares it
+        if injection.value is not None:
+            packer.fill(slot.value, injection.value)
     if slot.how == c.INVIVO_INJECT_TEXT:
         if not injection.items:
             packer.fill(slot.value, injection.value)
