@@ -93,7 +93,7 @@ def test_a_block_without_an_error_throws_none(runtime: Runtime) -> None:
 
     runtime.define(invivo.managed(Manager), "web.connection", "context(request)")
     with runtime.context("request"):
-        assert runtime[Connection]
+        assert runtime["web.connection"]
     assert found == [(None, None, None)]
 
 
@@ -111,7 +111,7 @@ def test_a_context_manager_receives_the_error(runtime: Runtime) -> None:
     runtime.define(invivo.managed(Manager), "web.connection", "context(request)")
     raised = ValueError("no")
     with pytest.raises(ValueError, match="no") as caught, runtime.context("request") as request:
-        assert runtime[Connection]
+        assert runtime["web.connection"]
         raise raised
     assert caught.value is raised
     assert [each[:2] for each in found] == [(ValueError, raised)]

@@ -141,7 +141,8 @@ class Failures:
         error = self._one(pointer, forget)
         if count > 1:
             error.errors = [self._one(self._library.error_at(pointer, index), forget) for index in range(count)]
-            error.__cause__ = error.__cause__ or error.errors[0].__cause__
+            first = error.errors[0]  # the same error: one of them has the exception
+            first.__cause__ = error.__cause__ = error.__cause__ or first.__cause__
         return error
 
     def _one(self, pointer: int, forget: bool, depth: int = 0) -> Error:
