@@ -84,23 +84,26 @@ def test_the_error_reaches_the_objects_of_children(runtime: Runtime) -> None:
 def test_a_block_without_an_error_throws_none(runtime: Runtime) -> None:
     found: list[Any] = []
 
-    class Manager:
+    class Manager(contextlib.AbstractContextManager[Connection]):
         def __enter__(self) -> Connection:
             return Connection()
 
         def __exit__(self, *raised: Any) -> None:
             found.append(raised)
 
-    runtime.define(invivo.managed(Manager), "web.connection", "context(request)")
+    def connection() -> contextlib.AbstractContextManager[Connection]:
+        return Manager()
+
+    runtime.define(invivo.managed(connection), "web.connection", "context(request)")
     with runtime.context("request"):
-        assert runtime["web.connection"]
+        assert runtime[Connection]
     assert found == [(None, None, None)]
 
 
 def test_a_context_manager_receives_the_error(runtime: Runtime) -> None:
     found: list[Any] = []
 
-    class Manager:
+    class Manager(contextlib.AbstractContextManager[Connection]):
         def __enter__(self) -> Connection:
             return Connection()
 
@@ -108,10 +111,13 @@ def test_a_context_manager_receives_the_error(runtime: Runtime) -> None:
             found.append(raised)
             return True  # swallows it, which changes nothing
 
-    runtime.define(invivo.managed(Manager), "web.connection", "context(request)")
+    def connection() -> contextlib.AbstractContextManager[Connection]:
+        return Manager()
+
+    runtime.define(invivo.managed(connection), "web.connection", "context(request)")
     raised = ValueError("no")
     with pytest.raises(ValueError, match="no") as caught, runtime.context("request") as request:
-        assert runtime["web.connection"]
+        assert runtime[Connection]
         raise raised
     assert caught.value is raised
     assert [each[:2] for each in found] == [(ValueError, raised)]

@@ -93,7 +93,7 @@ class Context:
         `NotFoundError`, a KeyError, if there is none. `OrphanedError` if a context above has ended, so that the lookup
         cannot continue.
         """
-        if isinstance(key, (str, ContextKey)):
+        if isinstance(key, (str, ContextKey)) or not callable(key):
             return self._get(self._core.contexts.get, key, MISSING)
         runtime: Any = self._open().runtime()
         return runtime._resolve_in(self._handle, key)
