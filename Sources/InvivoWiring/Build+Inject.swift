@@ -284,7 +284,8 @@ extension Build {
         let lease = try ObjectLease.retaining(recipient.object)
         completed.append(
             Completion(
-                recipe: recipe, arguments: recipient.arguments, lease: lease, requester: requester, home: startingContext))
+                recipe: recipe, arguments: recipient.arguments, lease: lease, requester: requester,
+                home: startingContext))
         return true
     }
 
