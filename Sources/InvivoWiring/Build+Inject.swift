@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 
 /// The values that a build injects: into initializers, properties, methods and hooks.
@@ -283,7 +284,9 @@ extension Build {
         }
         let lease = try ObjectLease.retaining(recipient.object)
         completed.append(
-            Completion(recipe: recipe, arguments: recipient.arguments, lease: lease, requester: requester))
+            Completion(
+                recipe: recipe, arguments: recipient.arguments, lease: lease, requester: requester,
+                home: startingContext))
         return true
     }
 
@@ -293,7 +296,10 @@ extension Build {
             // Hooks may resolve: the graphs of these complete by themselves.
             let queue = completed
             completed = []
-            for completion in queue { try run(completion) }
+            for completion in queue {
+                // The hooks run when the graph of the requester is complete, and are code of their own object.
+                try Contexts.working(in: completion.home, container.core) { () throws(Failure) in try run(completion) }
+            }
         }
     }
 

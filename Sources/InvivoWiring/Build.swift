@@ -74,6 +74,8 @@ public final class Build: @unchecked Sendable {
         let arguments: [Value]
         let lease: ObjectLease
         let requester: Recipe?
+        /// Where the object lives.
+        let home: ContextHandle?
     }
 
     /// A point to which the build can be rolled back.

@@ -17,6 +17,7 @@ static pthread_mutex_t trace_lock = PTHREAD_MUTEX_INITIALIZER;
 static int live;
 static void (*in_stop)(worker *self);  /* called by each stop */
 static void (*in_init)(worker *self);  /* called by each initializer */
+static void (*in_last)(worker *self);  /* called by each last hook */
 static const char *failing;            /* the name of the object whose stop fails */
 
 /* The call fails with this code, and its text contains `part`. */
@@ -54,6 +55,11 @@ static void worker_deinit(void *instance, void *user_data) {
     if (((worker *)instance)->call.bits) OK(invivo_callable_release(((worker *)instance)->call));
     __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
 }
+static invivo_status worker_did_inject(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data, (void)error;
+    if (in_last) in_last(instance);
+    return INVIVO_OK;
+}
 static invivo_status worker_start(void *instance, void *user_data, invivo_error **error) {
     (void)instance, (void)user_data, (void)error;
     return INVIVO_OK;
@@ -75,14 +81,14 @@ static void open_runtime(void) {
     invivo_type type;
     OK(invivo_runtime_open(&runtime, NULL, E));
     OK(invivo_type_register(runtime, &options, &type, E));
-    options.name = "Worker", options.start = worker_start, options.stop = worker_stop;
+    options.name = "Worker", options.start = worker_start, options.stop = worker_stop, options.did_inject = worker_did_inject;
     OK(invivo_type_register(runtime, &options, &type, E));
     static const char *const names[] = {"session", "page", "request"};
     invivo_context_kind kinds[3];
     for (int i = 0; i < 3; i++)
         kinds[i] = (invivo_context_kind){.struct_size = sizeof kinds[i], .name = names[i], .policy = INVIVO_CONTEXT_FOLLOWS};
     OK(invivo_context_declare_kinds(runtime, kinds, 3, E));
-    trace[0] = 0, live = 0, in_stop = NULL, in_init = NULL, failing = NULL;
+    trace[0] = 0, live = 0, in_stop = NULL, in_init = NULL, in_last = NULL, failing = NULL;
 }
 static void close_runtime(void) {
     OK(invivo_runtime_close(runtime, E));
@@ -275,6 +281,20 @@ static void leave_unbalanced(worker *self) {
     OK(invivo_context_enter(left, E));
     seen[0] = left;
 }
+static void last_hooks_are_code_of_their_own_object(void) {
+    open_runtime();
+    define("a.pool", "Worker", INVIVO_SCOPE_LAZY_SINGLETON, NULL, NULL, NULL);
+    define("b.user", "Worker", INVIVO_SCOPE_CONTEXT, "session", "a.pool", NULL);
+    define("c.handler", "Worker", INVIVO_SCOPE_CONTEXT, "request", "b.user", NULL);
+    define("d.each", "Worker", INVIVO_SCOPE_PROTOTYPE, NULL, "c.handler", NULL);
+    invivo_context session = open_kind("session", nowhere), request = open_kind("request", session), expected[] = {nowhere, session, request, request};
+    memset(seen, 0xff, sizeof seen);
+    in_last = note_current;
+    OK(invivo_object_release(object_in(request, "d.each")));
+    for (int i = 0; i < 4; i++) CHECK_EQUAL(seen[i].bits, expected[i].bits);
+    close_runtime();
+}
+
 static void code_that_enters_a_context_and_does_not_leave_it_changes_that_of_no_other(void) {
     open_runtime();
     define("a.pool", "Plain", INVIVO_SCOPE_LAZY_SINGLETON, NULL, NULL, NULL);
@@ -667,6 +687,7 @@ int main(void) {
     the_current_context_is_used_without_an_explicit_one();
     a_longer_lived_object_does_not_hold_a_shorter_lived_one();
     code_of_an_object_sees_the_context_in_which_it_lives();
+    last_hooks_are_code_of_their_own_object();
     code_that_enters_a_context_and_does_not_leave_it_changes_that_of_no_other();
     the_end_stops_what_was_created_in_reverse_order();
     contexts_inside_end_first();

@@ -14,9 +14,19 @@ import typing as _typing
 
 from . import errors
 from ._assemblies.assembly import collaborator
-from ._assemblies.members import define, graph, in_scope, lazy_singleton, prototype, singleton, weak_singleton
+from ._assemblies.members import (
+    define,
+    graph,
+    in_context,
+    in_scope,
+    lazy_singleton,
+    prototype,
+    singleton,
+    weak_singleton,
+)
 from ._declarations.changes import OnChange
 from ._declarations.context_kinds import ContextKey, ContextKind
+from ._declarations.from_context import FromContext
 from ._declarations.marks import (
     Asker,
     Float32,
@@ -105,6 +115,7 @@ from ._services.graph import (
 from ._services.pools import Pool
 from ._services.reports import Cause, Change, Notice, Observer, Phases, Progress, Ready, Reloads, Report
 from ._services.settings import LogLevel, RuntimeOptions
+from ._services.threads import to_thread
 from ._services.traits import Layers
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
@@ -201,6 +212,7 @@ __all__ = [
     "ForeignCallable",
     "ForkedError",
     "Former",
+    "FromContext",
     "Generation",
     "HandleError",
     "HostError",
@@ -298,6 +310,7 @@ __all__ = [
     "exactly",
     "former",
     "graph",
+    "in_context",
     "in_scope",
     "injected",
     "injection_key",
@@ -329,6 +342,7 @@ __all__ = [
     "singleton",
     "takes_runtime",
     "text",
+    "to_thread",
     "tunable",
     "weak",
     "weak_singleton",

@@ -198,9 +198,11 @@ def test_keys_are_strings(runtime: Runtime) -> None:
     with runtime.context(values={"a key with spaces": 1, "values": 2}, x=3) as context:
         assert context["a key with spaces"] == 1
         assert context["values"] == 2
-        for wrong in (5, None, User, b"x"):
+        for wrong in (5, None, b"x"):
             with pytest.raises(invivo.WrongTypeError, match="a key of a context is a str"):
                 context[wrong]  # type: ignore[call-overload]
+        with pytest.raises(invivo.NotFoundError, match="no definition creates a 'User'"):
+            context[User]  # a class is resolved
         with pytest.raises(TypeError):
             context[[]]  # type: ignore[call-overload]
         with pytest.raises(invivo.EncodingError):

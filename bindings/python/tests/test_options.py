@@ -22,6 +22,7 @@ def test_the_defaults_are_numbers() -> None:
         assert options.environment_prefix is None
         assert (options.quiet, options.settle_max, options.commit_timeout, options.stop_grace) == (0.01, 0.25, 5, 30)
         assert (options.start_timeout, options.stop_timeout, options.load_timeout) == (60, 60, 10)
+        assert options.end_timeout == 5
         assert (options.max_document_bytes, options.max_document_nodes) == (1 << 20, 50_000)
         assert (options.max_each_entries, options.pin_max_age, options.rule_timeout) == (10_000, 60, 1)
         assert (options.history, options.log_level) == (16, LogLevel.INFO)
@@ -38,6 +39,7 @@ def test_given_options_are_shown() -> None:
         foreign_files=True,
         inject_marked=False,
         commit_timeout=math.inf,
+        end_timeout=math.inf,
         stop_grace=None,
         pin_max_age=math.inf,
         load_timeout=math.inf,
@@ -48,6 +50,7 @@ def test_given_options_are_shown() -> None:
         assert (options.name, options.default_domain, options.pending_targets) == ("app", "loop", True)
         assert (options.quote_content, options.foreign_files, options.inject_marked) == (False, True, False)
         assert (options.commit_timeout, options.stop_grace, options.pin_max_age) == (math.inf, None, math.inf)
+        assert options.end_timeout == math.inf
         assert (options.load_timeout, options.history, options.log_level) == (math.inf, 0, LogLevel.SILENT)
 
 
@@ -58,6 +61,7 @@ def test_every_option_changes() -> None:
         "commit_timeout": 1.0,
         "start_timeout": 2.0,
         "stop_timeout": math.inf,
+        "end_timeout": 3.0,
         "stop_grace": None,
         "max_document_bytes": 1000,
         "max_document_nodes": 100,

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from .._classes.annotations import hints_of
+from .._declarations.context_kinds import ContextKind
 from .._declarations.recipes import Options, Scope
 from .._native import strings
 from ..errors import ArgumentError, ExistsError, NotReadyError, WrongTypeError
-from .definitions import Definition, definition
+from .definitions import Definition, context_scope, definition
 from .members import ActiveIn, Member, describe_alone, members_of, scope_of
 from .processors import Processor, decorator, visitor
 
@@ -93,6 +94,20 @@ class AssemblyDescription:
         :meth:`Runtime.scope`.
         """
         return self._add(what, scope_of(scope), name, options, overrides)
+
+    def in_context(
+        self,
+        kind: str | ContextKind | None,
+        what: W,
+        /,
+        name: str | None = None,
+        options: Options | None = None,
+        **overrides: Any,
+    ) -> W:
+        """Adds a definition with one object for each context of a kind, such as ``"request"``; None: for each context
+        in which it is resolved.
+        """
+        return self._add(what, context_scope(kind), name, options, overrides)
 
     def define(self, described: W, /, name: str | None = None) -> W:
         """A function that describes a definition, as a member does. Its parameters are the runtime arguments::

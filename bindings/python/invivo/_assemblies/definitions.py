@@ -17,6 +17,7 @@ from .._classes.annotations import CLASSES, annotated, hints_of
 from .._classes.callables import Parameter, parameters_of, without_recipes
 from .._classes.classes import constructor_of
 from .._declarations import recipes
+from .._declarations.context_kinds import ContextKind, kind_of
 from .._declarations.recipes import Call, Draft, MadeBy, Options, Recipe, Ref, Scope
 from .._declarations.resources import Existing, is_generator, yielded
 from .._values.fields import dataclass
@@ -34,6 +35,7 @@ SCOPES: dict[str, int] = {
 }
 
 PLACED = "in "  # before the name of a scope of the host's
+_IN_CONTEXT = re.compile(r"context\s*\(\s*(.*?)\s*\)")  # context(request)
 PLAIN = Options()
 
 
@@ -158,7 +160,7 @@ def checked_scope(scope: str | None) -> str | None:
     """Returns a scope as definitions have it: a standard one, also with hyphens, or the name of a host scope."""
     if scope is None:
         return None
-    there = ", ".join(each for each in SCOPES if each != "context")
+    there = ", ".join(SCOPES)
     if not isinstance(scope, str):
         raise ArgumentError(
             f"expected the name of a scope, got an object of type {type(scope).__name__}: one of {there}, or a name "
@@ -167,6 +169,8 @@ def checked_scope(scope: str | None) -> str | None:
     name = scope.replace("-", "_")
     if name in SCOPES or scope.startswith(PLACED):
         return name if name in SCOPES else scope
+    if scope.startswith("context("):
+        return context_scope(context_kind(scope))
     import difflib  # for messages, and names of scopes of the program
 
     near = difflib.get_close_matches(name.lower(), SCOPES, n=1, cutoff=0.75)
@@ -176,6 +180,26 @@ def checked_scope(scope: str | None) -> str | None:
         )
         raise ArgumentError(f"unknown scope {scope!r}{meant}")
     return PLACED + scope
+
+
+def context_scope(kind: str | ContextKind | None) -> str:
+    """Returns the scope of objects that live in contexts of a kind, or in the context of the resolve."""
+    if kind is None:
+        return "context"
+    name = kind_of(kind).name
+    if not name.strip():
+        raise ArgumentError("the scope 'context()' names no kind: write 'context(request)', or 'context' for any")
+    return f"context({name})"
+
+
+def context_kind(scope: str | None) -> str | None:
+    """Returns the kind of a scope such as ``context(request)``; None for other scopes."""
+    if scope is None or not scope.startswith("context("):
+        return None
+    found = _IN_CONTEXT.fullmatch(scope)
+    if found is None:
+        raise ArgumentError(f"unknown scope {scope!r}; expected a form such as 'context(request)'")
+    return found[1]
 
 
 def of_recipe(recipe: Recipe, wanted: type | None, declared: type | None = None) -> dict[str, Any]:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 from .._classes.annotations import hints_of, may_be
 from .._classes.callables import parameters_of
 from .._declarations.changes import OnChange
+from .._declarations.context_kinds import ContextKind
 from .._declarations.recipes import Argument, Draft, Hidden, Hook, Options, Recipe, Ref, Scope, options
 from .._objects.objects import RuntimeHandle
 from ..errors import ArgumentError, ArityError, ClosedError, Error, NotReadyError, WrongTypeError
-from .definitions import Definition, check_key, checked_scope, may_be_none, of_recipe, plain_class
+from .definitions import Definition, check_key, checked_scope, context_scope, may_be_none, of_recipe, plain_class
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -273,7 +274,19 @@ def in_scope(name: str) -> _Decorator:
 
 def scope_of(name: str) -> Scope:
     """Returns the name of a scope with several instances, as definitions have it."""
-    return name if name in ("thread", "context") else f"in {name}"
+    if name in ("thread", "context") or name.startswith("context("):
+        return name
+    return f"in {name}"
+
+
+def in_context(kind: str | ContextKind | None = None, /) -> _Decorator:
+    """A member of an assembly in a context: one object for each context of a kind, such as ``"request"``.
+
+    It is found from the current context upward. Without a kind, there is one object for each context in which it is
+    resolved. Its end stops it.
+    """
+    made: _Decorator = member_decorator(context_scope(kind))
+    return made
 
 
 def member_in(thing: Any) -> Member | None:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar
 
 from .. import _generated as c
+from .._declarations.from_context import FromContextMark
 from .._declarations.marks import Asker, Inject, Kind, Named
 from .._declarations.references import Lazy, Provider, Resolver, Weak
 from .._declarations.secrets import has_secret
@@ -57,6 +58,7 @@ class Hint:
     late: Late | None = None  # the demanded value is not the object itself, but this
     item: Hint | None = None  # the hint of its target
     inject: Inject | None = None
+    context: FromContextMark | None = None  # the value is one of a context
     generic: Any = None  # Repository[User], if `wanted` is its class
     unresolved: str | None = None  # an annotation that is a string and cannot be resolved
     missing: bool = False  # there is no annotation
@@ -218,6 +220,9 @@ def hint_of(annotation: Any) -> Hint:
             elif isinstance(note, Inject) or note is Inject:
                 note = note if isinstance(note, Inject) else Inject()
                 hint = dataclasses.replace(hint, inject=note, key=note.key or hint.key)
+            elif isinstance(note, FromContextMark) or note is FromContextMark:
+                mark = note if isinstance(note, FromContextMark) else FromContextMark()
+                hint = dataclasses.replace(hint, context=mark, inject=hint.inject or Inject())
             elif note is Asker or isinstance(note, Asker):
                 hint = dataclasses.replace(hint, late="asker")
             elif isinstance(note, Kind):

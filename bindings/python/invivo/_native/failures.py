@@ -27,6 +27,7 @@ _DEPTH = 16
 _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _NEEDED = "; needed by "
 _CONFIGURED = "; configured by "
+_ENDED = " has ended: "  # after the name of a context, before the errors of its stops
 _LINKS = 16  # as many as the library names
 
 
@@ -88,7 +89,12 @@ def _origin(code: int, message: str, forget: bool) -> BaseException | None:
     """Returns the exception that an error began as. The dependents and values, which the library appends, are not part
     of it.
     """
-    for known in (message, message.partition(_NEEDED)[0], message.partition(_CONFIGURED)[0]):
+    for known in (
+        message,
+        message.partition(_NEEDED)[0],
+        message.partition(_CONFIGURED)[0],
+        message.partition(_ENDED)[2],
+    ):
         one = sent.pop((code, known), None) if forget else sent.get((code, known))
         if one is not None:
             return one.exception
@@ -135,7 +141,8 @@ class Failures:
         error = self._one(pointer, forget)
         if count > 1:
             error.errors = [self._one(self._library.error_at(pointer, index), forget) for index in range(count)]
-            error.__cause__ = error.__cause__ or error.errors[0].__cause__
+            first = error.errors[0]  # the same error: one of them has the exception
+            first.__cause__ = error.__cause__ = error.__cause__ or first.__cause__
         return error
 
     def _one(self, pointer: int, forget: bool, depth: int = 0) -> Error:

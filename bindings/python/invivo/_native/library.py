@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _generated as c
 from ..errors import FileError, VersionError
 from . import signals
+from .current_context import call_inside, get_blocks
 from .failures import ErrorCell, Failures, forget_since, sent
 from .pins import entered, is_pinned, open_pins
 
@@ -44,6 +45,7 @@ class Library:
         self._count: int = min(head.function_count, (head.struct_size - _OFFSET) // _POINTER)
         self.failures = Failures(self)
         self._bare: dict[str, Any] = {}
+        self._untyped: dict[str, Any] = {}
         self._errors: list[ErrorCell] = []  # of calls of the main thread
 
     if TYPE_CHECKING:
@@ -87,14 +89,26 @@ class Library:
             function = self._bare.setdefault(name, kind(result, *arguments)(self.address(full)))
         return function
 
-    def call(self, name: str, *arguments: Any) -> None:
+    def untyped(self, name: str) -> Any:
+        """Returns a function that returns a status, without types of arguments: handles are words."""
+        function = self._untyped.get(name)
+        if function is None:
+            made = ctypes.CFUNCTYPE(ctypes.c_int32)(self.address("invivo_" + name))
+            function = self._untyped.setdefault(name, made)
+        return function
+
+    def call(self, name: str, *arguments: Any, is_inside: bool = False) -> None:
         """Calls a function that returns a status and takes an error last. Raises the error.
 
         An exception of a signal handler in a callback is raised itself, whatever error the library reports. In a pin of
-        the context, the call answers from its generation.
+        the context, the call answers from its generation. The thread is in the contexts of its caller meanwhile, except
+        for functions of contexts themselves. ``is_inside``: it has entered them.
         """
         if open_pins and is_pinned(self):
             entered(self, self.call, name, *arguments, name=name)
+            return
+        if get_blocks() is not None and not is_inside and not name.startswith("context_"):
+            call_inside(self, self.call, name, arguments)
             return
         function = self.bare(name)
         error = ErrorCell()

@@ -56,6 +56,11 @@ def take() -> BaseException | None:
     return noted
 
 
+def warn(message: str) -> None:
+    """Logs a warning about the use of the package."""
+    logging.getLogger(LOGGER).warning("%s", message)
+
+
 def log(problem: BaseException, message: str) -> None:
     """Logs an exception without the library. Raises it instead if a handler of the logger has caused it."""
     if _thread.is_logging:

@@ -16,7 +16,7 @@ from .._values import conversion
 from .._values.exact import Exact, crosses
 from .._values.foreign import Object
 from .._values.handles import Handles
-from ..errors import WrongTypeError, within
+from ..errors import WrongTypeError, error_class, within
 from .types import Types, is_nominal
 
 # Types whose values cross as values that other languages read.
@@ -53,6 +53,7 @@ class ContextTable:
         self.keys: dict[Key, Interned] = {}
         self.open: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # contexts by their handles
         self._declared: dict[str, ContextKey[Any]] = {}
+        self.failures: dict[int, BaseException] = {}  # what ended the blocks of contexts that are ending, by handle
 
     @functools.cached_property
     def get(self) -> Any:
@@ -63,6 +64,34 @@ class ContextTable:
     def get_local(self) -> Any:
         """The same for the values of a context itself."""
         return ctypes.PYFUNCTYPE(ctypes.c_int32)(self._core.library.address("invivo_context_get_local"))
+
+    @functools.cached_property
+    def _current(self) -> tuple[Any, Any]:
+        function = ctypes.PYFUNCTYPE(ctypes.c_uint64)(self._core.library.address("invivo_context_current"))
+        return function, ctypes.c_uint64.from_param(self._core.handle.bits)
+
+    def current(self) -> int:
+        """Returns the handle of the current context of the calling thread, as the library knows it; 0 for none."""
+        function, runtime = self._current
+        found: int = function(runtime)
+        return found
+
+    def failure(self) -> BaseException | None:
+        """Returns why the work in the current context failed, for a stop while the context ends."""
+        library, context, message = self._core.library, c.invivo_context(self.current()), ctypes.c_char_p()
+        if not context.bits:
+            return None
+        status = library.context_failure(context, ctypes.byref(message))
+        if not status:
+            return None
+        above = c.invivo_context(context.bits)
+        while above.bits:
+            known = self.failures.get(above.bits)
+            if known is not None:
+                return known
+            if library.context_parent(above, ctypes.byref(above), None):
+                break
+        return error_class(status)(strings.text(message.value), code=status)
 
     def key(self, key: Key) -> Interned:
         """Returns a key, which is interned and declared at its first use."""

@@ -46,7 +46,9 @@ class Entry:
         self.lease = 0
         self.turn = [True]  # the thread that takes the element out keeps a lease
         self.ended = False
-        self.end: Callable[[], None] | None = None  # ends a resource
+        self.end: Callable[[BaseException | None], None] | None = (
+            None  # ends a resource, with an error that ends its use
+        )
         self.held = 0  # how many references to it the resource itself has
         self.finalizing = False  # its finalizer is running
         self.given: dict[str, tuple[Any, Any, Any]] | None = None  # values of spec files, by attribute: see `reading`
@@ -58,11 +60,11 @@ class Entry:
         thing = self.strong
         return thing if thing is not None or self.weak is None else self.weak()
 
-    def finish(self) -> None:
-        """Ends a resource, once."""
+    def finish(self, raised: BaseException | None = None) -> None:
+        """Ends a resource, once. ``raised``: the error that ended the context in which it lives."""
         end, self.end = self.end, None
         if end is not None:
-            end()
+            end(raised)
 
     def references(self) -> int:
         """Returns how many references Python has to the object, without those of the entry and of its traits."""

@@ -104,14 +104,17 @@ def start(item: TypeItem, instance: int, _: int, error: Any) -> None:
 
 @callbacks.returns_status(c.invivo_type_options, "stop", user_data=1)
 def stop(item: TypeItem, instance: int, _: int, error: Any) -> None:
+    item.core.run_to_end(_stop, item, instance)
+
+
+def _stop(item: TypeItem, instance: int) -> None:
     entry = entry_of(instance) if item.record.is_managed else None
-    with item.core.entered_to_end():
-        try:
-            if item.record.description.stop is not None:
-                getattr(instance_at(instance), item.record.description.stop)()
-        finally:
-            if entry is not None:
-                entry.finish()
+    try:
+        if item.record.description.stop is not None:
+            getattr(instance_at(instance), item.record.description.stop)()
+    finally:
+        if entry is not None and entry.end is not None:
+            entry.finish(item.core.contexts.failure())
 
 
 def _check_startable(record: TypeRecord, instance: int) -> None:
@@ -212,8 +215,7 @@ def setup(item: TypeItem, instance: int, _: int, error: Any) -> None:
 @callbacks.returns_status(c.invivo_type_options, "teardown", user_data=1, completes=True)
 def teardown(done: list[Any], item: TypeItem, instance: int, _: int, error: Any) -> None:
     assert item.record.description.teardown is not None
-    with item.core.entered_to_end():
-        signals.run(done, getattr(instance_at(instance), item.record.description.teardown))
+    item.core.run_to_end(signals.run, done, getattr(instance_at(instance), item.record.description.teardown))
 
 
 SETUP_HOOKS |= {"setup": setup, "teardown": teardown}

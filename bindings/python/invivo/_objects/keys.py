@@ -52,8 +52,8 @@ class Facts:
 
     @property
     def is_shared(self) -> bool:
-        """Whether the graph holds its object."""
-        return self.scope in (c.INVIVO_SCOPE_SINGLETON, c.INVIVO_SCOPE_LAZY_SINGLETON)
+        """Whether the graph holds its object, or that of a context."""
+        return self.scope in (c.INVIVO_SCOPE_SINGLETON, c.INVIVO_SCOPE_LAZY_SINGLETON, c.INVIVO_SCOPE_CONTEXT)
 
     def bind(self, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """Returns the runtime arguments in order. The library completes arguments that are left out at the end."""

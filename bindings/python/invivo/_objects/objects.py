@@ -7,6 +7,7 @@ operations of a dict, which are atomic under the GIL.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import ctypes
 import sys
 import weakref
@@ -19,6 +20,7 @@ from .._classes.callables import Parameter
 from .._classes.classes import Description
 from .._declarations import context
 from .._native import strings
+from .._native.current_context import Blocks, at_home, get_blocks, set_blocks
 from .._native.leases import CallableCell, ObjectCell
 from .._native.library import Library
 from .._values import conversion
@@ -76,6 +78,29 @@ class RuntimeHandle(Protocol):
         ...
 
 
+class Working:
+    """A block that runs code of an object: its context is the current one, whoever requested the object."""
+
+    __slots__ = ("_core", "_former", "_runtime")
+
+    _former: Blocks | None
+
+    def __init__(self, core: Objects, runtime: AbstractContextManager[Any]) -> None:
+        self._core, self._runtime = core, runtime
+
+    def __enter__(self) -> None:
+        self._former = blocks = get_blocks()
+        home = self._core.contexts.current()
+        if home or blocks is not None:
+            set_blocks(at_home(self._core, home, blocks))
+        self._runtime.__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        self._runtime.__exit__(*raised)
+        if get_blocks() is not self._former:
+            set_blocks(self._former)
+
+
 class Objects(Handles):
     """The objects of one runtime. ``register`` registers a class of Python as a type."""
 
@@ -109,17 +134,30 @@ class Objects(Handles):
         return self.runtimes[0]
 
     def entered(self) -> AbstractContextManager[Any]:
-        """Makes the runtime the current one while code of an object runs."""
-        return self.runtimes[0]._creating((self, 0)) if self.runtimes else contextlib.nullcontext()
+        """Makes the runtime and the context of an object the current ones while its code runs."""
+        return Working(self, self.runtimes[0]._creating((self, 0))) if self.runtimes else contextlib.nullcontext()
 
     def creating(self, build: Any) -> AbstractContextManager[Any]:
         """Does the same while an object is created, which may replace a former one."""
         bits = build[0].former.bits if build else 0
-        return self.runtimes[0]._creating((self, bits)) if self.runtimes else contextlib.nullcontext()
+        return Working(self, self.runtimes[0]._creating((self, bits))) if self.runtimes else contextlib.nullcontext()
 
-    def entered_to_end(self) -> AbstractContextManager[None]:
-        """Does the same while an object ends, which the garbage collector may cause anywhere."""
-        return self.runtimes[0]._entered_to_end() if self.runtimes else contextlib.nullcontext()
+    def run_to_end(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls code of an object that ends, which the garbage collector may cause anywhere.
+
+        It runs in the same way. The context variables of the caller stay as they are.
+        """
+        with self.runtimes[0]._entered_to_end() if self.runtimes else contextlib.nullcontext():
+            home, blocks = self.contexts.current(), get_blocks()
+            if not home and blocks is None:
+                return function(*arguments)
+            return contextvars.copy_context().run(self._run_at_home, home, blocks, function, arguments)
+
+    def _run_at_home(
+        self, home: int, blocks: Blocks | None, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Any:
+        set_blocks(at_home(self, home, blocks))
+        return function(*arguments)
 
     def purge_for(self, build: Any) -> None:
         """Drops kept objects before a shared object is created.
@@ -176,8 +214,7 @@ class Objects(Handles):
         entries.pop(number, None)  # from here on nothing is repeated when a signal handler raises
         try:
             if entry.end is not None:
-                with self.entered_to_end():
-                    entry.finish()
+                self.run_to_end(entry.finish)
         finally:
             entry.strong = None
 
@@ -335,7 +372,7 @@ class Objects(Handles):
         if not leased:
             leans = leans and not self.is_graphs(entry) and self.leases.retain(cell, bits)
         else:
-            leans = leans and not shared
+            leans = leans and not shared and not self.is_graphs(entry)
         if not (leans and self.lean(entry, thing, cell)):
             self.drop(cell.number)
         return thing

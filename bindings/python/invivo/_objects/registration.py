@@ -200,6 +200,8 @@ class _Tables(PropertyTables):
                 return None
             slot.name = strings.name_bytes(each.name)
             slot.flags = whole_flags(hint.inject)
+            if hint.context is not None:
+                return None
             if hint.late == "resolver":
                 slot.how = c.INVIVO_INJECT_RESOLVER
                 continue

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import _generated as c
-from .._assemblies.definitions import PLACED, SCOPES
+from .._assemblies.definitions import PLACED, SCOPES, context_kind
 from .._classes.annotations import is_protocol
 from .._classes.callables import call, without_secrets
 from .._classes.hints import crossing_kind
@@ -70,7 +70,7 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
                 raise WrongTypeError(f"{source} {thing!r}, but declares that it creates a {made.made}")
         except BaseException:
             if end is not None:
-                end()
+                end(None)
             raise
     entry = item.core.adopt(thing, item.record, key, out)
     if end is not None:
@@ -150,7 +150,10 @@ def _write(
     options.struct_size = ctypes.sizeof(options)
     options.key = strings.name_bytes(made.key, "key")
     options.scope = c.INVIVO_SCOPE_DEFAULT if made.scope is None else SCOPES.get(made.scope, c.INVIVO_SCOPE_HOST)
-    if made.scope is not None and made.scope not in SCOPES:
+    kind = context_kind(made.scope)
+    if kind is not None:
+        options.scope, options.scope_name = c.INVIVO_SCOPE_CONTEXT, strings.name_bytes(kind, "kind")
+    elif made.scope is not None and made.scope not in SCOPES:
         options.scope_name = strings.name_bytes(made.scope.removeprefix(PLACED), "scope")
     if made.constant is not None and made.scope is None:
         options.scope = c.INVIVO_SCOPE_LAZY_SINGLETON
@@ -258,6 +261,10 @@ def _injection(core: Objects, packer: conversion.Packer, slot: Any, injection: I
         slot.reference = strings.name_bytes(core.types.name_of(name) if isinstance(name, type) else name, "converter")
     if injection.reader is not None:
         slot.reference = strings.name_bytes(core.converters.reader(injection.reader), "converter")
+    if injection.context_key is not None:
+        core.contexts.key(injection.context_key)  # which declares it
+        if injection.value is not None:
+            packer.fill(slot.value, injection.value)
     if slot.how == c.INVIVO_INJECT_TEXT:
         if not injection.items:
             packer.fill(slot.value, injection.value)

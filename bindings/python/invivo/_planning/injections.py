@@ -10,6 +10,7 @@ from .. import _generated as c
 from .._assemblies.definitions import Definition, plain_class
 from .._classes.callables import Parameter
 from .._classes.hints import Hint
+from .._declarations.context_kinds import Key
 from .._values.fields import dataclass
 
 Rename: TypeAlias = Callable[[str], str]
@@ -32,6 +33,7 @@ class Injection:
     added: str | None = None  # of lists of all of a type
     removed: str | None = None
     kind: int = c.INVIVO_KIND_ANY  # of a value: the kind of the target
+    context_key: Key | None = None  # of a value of a context, whose kind is `value`
 
     @property
     def cls(self) -> type | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _generated as c
-from .._assemblies.definitions import SCOPES, scope_number
+from .._assemblies.definitions import SCOPES, checked_scope, context_kind, context_scope, scope_number
 from .._assemblies.processors import Processor
 from .._declarations import recipes
 from .._declarations.recipes import Scope
@@ -117,12 +117,18 @@ class Described:
     def scope(self) -> Scope | None:
         """None: the parent's, or graph."""
         found: Any = _NAMES.get(self._options.scope)
-        return found  # type: ignore[no-any-return]
+        return context_scope(_text(self._options.scope_name) or None) if found == "context" else found
 
     @scope.setter
     def scope(self, scope: Scope | None) -> None:
         with within(self.key):
-            self._options.scope = c.INVIVO_SCOPE_DEFAULT if scope is None else scope_number(scope)
+            kind = context_kind(checked_scope(scope))
+            if kind is None:
+                self._options.scope = c.INVIVO_SCOPE_DEFAULT if scope is None else scope_number(scope)
+                self._options.scope_name = None
+            else:
+                self._options.scope = c.INVIVO_SCOPE_CONTEXT
+                self._options.scope_name = strings.name_bytes(kind, "kind")
         self._changed = True
 
     @property

@@ -18,6 +18,8 @@ from .._classes.hints import LATE, Hint, crossing_kind, for_python
 from .._classes.universal import VALUE, is_plain
 from .._declarations import recipes
 from .._declarations.changes import WHOLE_FLAGS, whole_flags
+from .._declarations.context_kinds import name_of
+from .._declarations.from_context import FromContextMark
 from .._declarations.recipes import Draft, Options, Recipe, Ref
 from .._values.fields import dataclass
 from .._values.foreign import Type
@@ -290,6 +292,8 @@ class Sources:
 
     def _found(self, name: str, hint: Hint, parameter: Parameter | None) -> Injection | None:
         made = self.made
+        if hint.context is not None:
+            return self._from_context(name, hint, hint.context, parameter)
         if hint.late == "runtime":
             return Injection(name, value=None)
         if hint.late == "resolver":
@@ -356,6 +360,25 @@ class Sources:
                 **self.at(name),
             )
         raise NotFoundError(f"{made.made} wants {name!r}, and {what}: define it, {help}", **self.at(name))
+
+    def _from_context(self, name: str, hint: Hint, mark: FromContextMark, parameter: Parameter | None) -> Injection:
+        """Returns a value of the context in which the object lives."""
+        key, items = mark.key_for(name), tuple[Injection, ...]()
+        is_optional = hint.optional
+        if parameter is not None and parameter.has_default:
+            is_optional = is_optional or parameter.default is None
+            if parameter.default is not None:
+                to = PYTHON if self.made.factory is None else FUNCTION
+                items = (self.source(parameter.default, f"{name}.default", hint, to),)
+        return Injection(
+            name,
+            name_of(key),
+            value=mark.kind,
+            how=c.INVIVO_INJECT_CONTEXT,
+            items=items,
+            flags=c.INVIVO_INJECT_OPTIONAL if is_optional else 0,
+            context_key=key,
+        )
 
     def _assembly(self, name: str, wanted: Any) -> AssemblyDescription | None:
         """Returns the assembly of a class: the definition's own, else one of its collaborators, else the only active

@@ -9,7 +9,9 @@ from typing import Any
 from .. import _generated as c
 from .._classes.annotations import is_assembly
 from .._classes.hints import Hint
+from .._declarations.from_context import FromContextMark
 from .._declarations.references import Lazy
+from .._services.context_opening import current
 from .._services.trees import Children, Held, inject_tree
 from .._values.foreign import Object
 from ..errors import AmbiguousError, NotFoundError, NotReadyError
@@ -102,10 +104,24 @@ class Filling(Resolving):
             raise AmbiguousError(f"{what}, and several are: {', '.join(each.name for each in found)}", path=place)
         raise NotFoundError(f"{what}, and none is active", path=place)
 
+    def _of_context(self, hint: Hint, mark: FromContextMark, place: str) -> Any:
+        """Returns a value of the current context."""
+        context, name = current(self._core), place.rpartition(".")[2]
+        if context is None:
+            if hint.optional:
+                return None
+            raise NotReadyError("it receives a value of a context, and there is no current context", path=place)
+        if mark.kind is not None:
+            context = context.find(kind=mark.kind)
+        key = mark.key_for(name)
+        return context.get(key) if hint.optional else context[key]
+
     def _for(self, hint: Hint, place: str) -> Any:
         """Returns the value that an annotation demands, resolved here and now."""
         inner = hint.item or hint
         what: Any = hint.key or inner.key or inner.of
+        if hint.context is not None:
+            return self._of_context(hint, hint.context, place)
         if hint.late == "runtime":
             return self
         if hint.late == "resolver":

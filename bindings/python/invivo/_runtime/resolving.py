@@ -97,6 +97,18 @@ class Resolving(RuntimeBase):
             core.drop(peeked.number)
         return core.take(found, shared=shared), shared
 
+    def _resolve_in(self, context: c.invivo_context, key: Any) -> Any:
+        """Resolves a key or class with a context as the current one."""
+        core = self._open()
+        handle, _ = core.keys.handle(self._name(key))
+        found = core.cell()
+        try:
+            core.library.call("context_resolve", context, handle, ctypes.byref(found))
+            return self._take(core, found)
+        except BaseException:
+            core.drop(found.number)
+            raise
+
     def _name(self, key: Any) -> str:
         if isinstance(key, str):
             return key

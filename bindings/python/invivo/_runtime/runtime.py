@@ -79,6 +79,7 @@ class Runtime(Filling, Binding, Observing, InContexts):
         inject_marked: bool = True,
         environment_prefix: str | None = None,
         contexts: Iterable[str | ContextKind] = (),
+        end_timeout: float | None = None,
     ) -> None:
         """Activates assemblies, follows the spec files of ``watch`` and binds ``settings``, as one reload.
 
@@ -119,7 +120,8 @@ class Runtime(Filling, Binding, Observing, InContexts):
         ``logging.getLogger("invivo")`` if ``log`` is a function. ``inject_marked``: whether attributes marked by
         `injected` or `Inject` are injected. ``environment_prefix``: variables of the environment with this prefix set
         configuration values above all documents; with "INVIVO__", ``INVIVO__audio__rate`` sets ``audio.rate``.
-        ``contexts``: kinds of contexts, from the outermost to the innermost (`declare_contexts`).
+        ``contexts``: kinds of contexts, from the outermost to the innermost (`declare_contexts`). ``end_timeout``: how
+        long the end of a context may take, with all its stops; None is 5 s.
         """
         if (commit_begin is None) != (commit_end is None):
             raise ArgumentError("commit_begin and commit_end belong together: give both or none")
@@ -150,6 +152,7 @@ class Runtime(Filling, Binding, Observing, InContexts):
             ramp_tick=ramp_tick,
             inject_marked=inject_marked,
             environment_prefix=environment_prefix,
+            end_timeout=end_timeout,
         )
         try:
             core.library.call("runtime_open", ctypes.byref(core.handle), ctypes.byref(options))

@@ -6,9 +6,9 @@ import contextlib
 import sys
 import threading
 import weakref
-from contextvars import ContextVar
 from typing import Any, Generic, Protocol, TypeVar
 
+from .._native.current_context import Blocks, get_blocks, set_blocks
 from .._state.core import Core
 from ..errors import StaleError
 
@@ -17,6 +17,7 @@ class Enterable(Protocol):
     """A context."""
 
     _core: Core
+    _handle: Any
     _is_over: bool  # whether Python knows that it has ended
 
     @property
@@ -37,8 +38,27 @@ class Block:
         task = _task()
         self._task = None if task is None else weakref.ref(task)
 
+    @property
+    def core(self) -> Core:
+        return self.context._core
+
+    @property
+    def bits(self) -> int:
+        return int(self.context._handle.bits)
+
+    @property
+    def is_over(self) -> bool:
+        return self.context._is_over
+
+    @property
+    def has_ended(self) -> bool:
+        return self.context.ended
+
+    def note_end(self) -> None:
+        self.context._is_over = True
+
     def enter(self) -> None:
-        _blocks.set((self, _blocks.get()))
+        set_blocks((self, get_blocks()))
 
     def leave(self) -> None:
         """Leaves the block.
@@ -47,25 +67,30 @@ class Block:
         begun in the block.
         """
         if self.is_here():
-            blocks = _blocks.get()
+            blocks = get_blocks()
             left = _without(blocks, self)
             if left is not blocks:
-                _blocks.set(left)
+                set_blocks(left)
 
     def is_here(self) -> bool:
         """Whether the caller is the thread and the task that entered the block."""
         task = None if self._task is None else self._task()
         return self._thread == threading.get_ident() and task is _task()
 
+    def elsewhere(self) -> str:
+        """Describes the task or thread that entered the block, and the calling one."""
+        former = "a task that is gone" if self._task is not None else f"the thread {self._thread}"
+        task = None if self._task is None else self._task()
+        if task is not None:
+            former = f"the task {task.get_name()!r}"
+        own = _task()
+        here = f"the thread {threading.get_ident()}" if own is None else f"the task {own.get_name()!r}"
+        return f"it was entered in {former} and left in {here}"
 
-# The blocks that a thread or task has entered, the innermost first. A task inherits those of its creator.
-_Blocks = tuple[Block, Any]
-_blocks: ContextVar[_Blocks | None] = ContextVar("invivo.context", default=None)
 
-
-def _without(blocks: _Blocks | None, block: Block) -> _Blocks | None:
+def _without(blocks: Blocks | None, block: Block) -> Blocks | None:
     """Returns the blocks without one; the same tuple if it is not among them."""
-    inside: list[Block] = []
+    inside: list[Any] = []
     left = blocks
     while left is not None and left[0] is not block:
         inside.append(left[0])
@@ -83,20 +108,6 @@ def _task() -> Any:
     events = sys.modules.get("asyncio.events")
     loop = None if events is None else events._get_running_loop()
     return None if loop is None else sys.modules["asyncio.tasks"].current_task(loop)
-
-
-def innermost(core: Core, *, is_checked: bool) -> Any:
-    """Returns the innermost context of a runtime that the caller has entered, or None.
-
-    ``is_checked``: the library is asked whether it has ended.
-    """
-    blocks = _blocks.get()
-    while blocks is not None:
-        context = blocks[0].context
-        if context._core is core and not (context.ended if is_checked else context._is_over):
-            return context
-        blocks = blocks[1]
-    return None
 
 
 class Entering(Generic[C]):

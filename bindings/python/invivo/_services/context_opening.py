@@ -10,12 +10,12 @@ from typing import Any
 from .. import _generated as c
 from .._declarations.context_kinds import ContextKind, Key, kind_of, name_of
 from .._native import strings
+from .._native.current_context import innermost
 from .._native.pins import place_of
 from .._state.core import Core
 from .._values import conversion
 from .._values.foreign import Object
 from ..errors import StaleError, WrongTypeError, within
-from .context_blocks import innermost
 from .contexts import Context, context_at, make
 
 
@@ -70,12 +70,12 @@ def _opened(core: Core, options: c.invivo_context_options, *, is_default: bool) 
         parent = innermost(core, is_checked=False) if is_default else None
         while True:
             if parent is not None:
-                options.parent = parent._handle
+                options.parent.bits = parent.bits
             try:
                 core.library.call("context_open", core.handle, ctypes.byref(options), ctypes.byref(handle))
                 break
             except StaleError:
-                if parent is None or not parent.ended:
+                if parent is None or not parent.has_ended:
                     raise
             parent = innermost(core, is_checked=True)
             options.parent = c.invivo_context()
@@ -135,4 +135,4 @@ def declare_kinds(core: Core, kinds: Iterable[str | ContextKind]) -> None:
 def current(core: Core) -> Context | None:
     """Returns the current context of the calling thread or task, else the one that code of C has entered on it."""
     found = innermost(core, is_checked=True)
-    return found if found is not None else context_at(core, core.library.context_current(core.handle).bits)
+    return context_at(core, found.bits if found is not None else core.contexts.current())

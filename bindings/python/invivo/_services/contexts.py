@@ -18,6 +18,7 @@ from .._values.fields import dataclass
 from .._values.foreign import Object, Type
 from ..errors import ArgumentError, BusyError, Error, StaleError, within
 from .context_blocks import Block, Entering
+from .context_ending import Children, end, leave
 from .context_observers import ContextObserver, context_observer
 
 if TYPE_CHECKING:
@@ -45,7 +46,19 @@ class Context:
     of a block, call `end`.
     """
 
-    __slots__ = ("__weakref__", "_block", "_core", "_handle", "_holds", "_is_over", "_kind", "_place", "_word")
+    __slots__ = (
+        "__weakref__",
+        "_block",
+        "_core",
+        "_errors",
+        "_handle",
+        "_holds",
+        "_is_over",
+        "_kind",
+        "_leased",
+        "_place",
+        "_word",
+    )
 
     _core: Core
     _handle: c.invivo_context
@@ -55,6 +68,8 @@ class Context:
     _holds: bool  # it was opened here, and has not ended as far as Python knows
     _is_over: bool
     _place: Any  # where it was opened, for a warning
+    _errors: list[Error]  # of its end; unset before it has failed
+    _leased: list[str]  # what was leased at its end; unset before
 
     def __init__(self) -> None:
         raise TypeError("an invivo.Context comes from a runtime: runtime.context()")
@@ -64,14 +79,24 @@ class Context:
     @overload
     def __getitem__(self, key: ContextKey[T], /) -> T: ...
     @overload
+    def __getitem__(self, key: type[T], /) -> T: ...
+    @overload
+    def __getitem__(self, key: Callable[..., T], /) -> T: ...
+    @overload
     def __getitem__(self, key: str, /) -> Any: ...
     def __getitem__(self, key: Any, /) -> Any:
         """Returns the value of a key here, or in the nearest context above that has one, or the default of the key.
 
+        For a class or a member of an assembly, returns the object that ``runtime[...]`` finds with this as the current
+        context: ``request[Handler]``.
+
         `NotFoundError`, a KeyError, if there is none. `OrphanedError` if a context above has ended, so that the lookup
         cannot continue.
         """
-        return self._get(self._core.contexts.get, key, MISSING)
+        if isinstance(key, (str, ContextKey)) or not callable(key):
+            return self._get(self._core.contexts.get, key, MISSING)
+        runtime: Any = self._open().runtime()
+        return runtime._resolve_in(self._handle, key)
 
     @overload
     def get(self, key: ContextKey[T], /) -> T | None: ...
@@ -322,15 +347,31 @@ class Context:
 
     # ---- life ------------------------------------------------------------------------------------------
 
-    def end(self) -> None:
+    def end(self, *, timeout: float | None = None, children: Children = "end") -> None:
         """Ends the context: first the open contexts that hold it, the newest first.
 
-        May be called again. Contexts that do not hold it stay open; their lookups upward then raise `OrphanedError`.
+        Waits for builds in it, and stops its objects, the last created first. ``timeout``: the time for all of this in
+        seconds; None is `end_timeout` of the runtime. With ``children="refuse"`` it is a `BusyError` without effect
+        while contexts hold it. `leased` lists the objects that are still leased. Errors of stops are raised: one as
+        itself, several as an ``ExceptionGroup``; `end_errors` has all of them.
+
+        May be called again, which raises the same errors. Contexts that do not hold it stay open; their lookups upward
+        then raise `OrphanedError`.
         """
-        core = self._core
-        if not core.closed:
-            core.library.call("context_end", self._handle)
-        self._is_over, self._holds = True, False
+        end(self, None, timeout, children)
+
+    @property
+    def end_errors(self) -> list[Error]:
+        """The errors of the stops at the end of the context, in their order."""
+        return list(getattr(self, "_errors", ()))
+
+    @property
+    def leased(self) -> list[str]:
+        """The objects that lived in the context and were still leased at its end, the last created first.
+
+        By their keys, or types. They end with their last lease.
+        """
+        return list(getattr(self, "_leased", ()))
 
     def release(self) -> None:
         """Leaves the context to its other holders: the objects that it is attached to, and the contexts that hold it.
@@ -358,25 +399,10 @@ class Context:
 
     def __exit__(self, _: Any, raised: BaseException | None, __: Any) -> None:
         try:
-            self._leave(raised)
+            leave(self, raised)
         except BaseException:  # a signal handler may have raised in the block above: its steps can be repeated
-            self._leave(raised)
+            leave(self, raised)
             raise
-
-    def _leave(self, raised: BaseException | None) -> None:
-        """Leaves the block that ends the context, and ends it."""
-        block = self._block
-        if block is not None:
-            block.leave()
-        if not self._core.is_parents:  # a forked child leaves the context of its parent alone
-            try:
-                self.end()
-            except Error as problem:
-                if raised is None:
-                    raise
-                if hasattr(raised, "add_note"):
-                    raised.add_note(f"the end of the context failed: {problem}")
-        self._block = None
 
     async def __aenter__(self) -> Context:
         return self.__enter__()

@@ -138,6 +138,7 @@ _CHANGEABLE = {
     "commit_timeout": _Option("commit_timeout_ms", 0, limit, _seconds),
     "start_timeout": _Option("start_timeout_ms", 0, limit, _seconds),
     "stop_timeout": _Option("stop_timeout_ms", 0, limit, _seconds),
+    "end_timeout": _Option("end_timeout_ms", 0, limit, _seconds),
     "stop_grace": _Option(
         "stop_grace_ms",
         _UNLIMITED,
@@ -188,6 +189,7 @@ class RuntimeOptions:
     commit_timeout: float
     start_timeout: float
     stop_timeout: float
+    end_timeout: float
     stop_grace: float | None
     max_document_bytes: int
     max_document_nodes: int
@@ -261,6 +263,7 @@ def make_options(
     environment_prefix: str | None = None,
     document_roots: Iterable[str | os.PathLike[str]] = (),
     ramp_tick: float | Literal["manual"] | None = None,
+    end_timeout: float | None = None,
 ) -> c.invivo_runtime_options:
     """Returns the options of a runtime for the library. Times are seconds, as everywhere in Python."""
     options = c.invivo_runtime_options()
@@ -285,6 +288,7 @@ def make_options(
             "commit_timeout": commit_timeout,
             "start_timeout": start_timeout,
             "stop_timeout": stop_timeout,
+            "end_timeout": end_timeout,
             "stop_grace": stop_grace,
             "max_document_bytes": max_document_bytes,
             "max_document_nodes": max_document_nodes,

@@ -48,10 +48,13 @@ def _dismiss(item: _Item, number: int, error: Any) -> None:
     callbacks.dismiss(number)
 
 
+def _run(done: list[Any], item: _Item) -> None:
+    undo = item.undo()
+    if undo is not None:
+        signals.run(done, undo)
+
+
 @callbacks.returns_status(c.invivo_callbacks, "undo", user_data=0, undo=_dismiss, completes=True)
 def _undo(done: list[Any], item: _Item, number: int, error: Any) -> None:
-    with item.core.entered_to_end():
-        undo = item.undo()
-        if undo is not None:
-            signals.run(done, undo)
+    item.core.run_to_end(_run, done, item)
     callbacks.dismiss(number)
