@@ -175,7 +175,7 @@ public func invivo_context_end_with(
             if given.timeout_ms > 0 { end.timeout = UInt64(given.timeout_ms) * 1_000_000 }
             end.refusesChildren = given.flags & UInt32(INVIVO_END_REFUSES_CHILDREN) != 0
             if given.failure != 0 {
-                end.reason = ContextEnd.Reason(
+                end.reason = EndReason(
                     status: given.failure, message: try optionalText(given.failure_message, "options.failure_message"))
             }
         }

@@ -27,8 +27,8 @@ public enum AttachedContext {
     private static func replace(with next: HeldContext?, of record: Record) {
         let former = ObjectType.of(record).container.monitor.locked { () -> HeldContext? in
             let extra = ObjectExtra.of(record)
-            defer { extra.context = next }
-            return extra.context
+            defer { extra.contexts.attached = next }
+            return extra.contexts.attached
         }
         withExtendedLifetime(former) {}
     }
@@ -47,14 +47,14 @@ public enum AttachedContext {
             if let own = own(of: record), own.core != nil { return own }
             let around = try parent(of: record, type)
             // An object that does not stand in another one is where it was created.
-            if around == nil { return ObjectExtra.known(of: record)?.home.flatMap { $0.core == nil ? nil : $0 } }
+            if around == nil { return ObjectExtra.known(of: record)?.contexts.home.flatMap { $0.core == nil ? nil : $0 } }
             next = around
         }
         return nil
     }
 
     private static func own(of record: Record) -> ContextHandle? {
-        ObjectType.of(record).container.monitor.locked { ObjectExtra.known(of: record)?.context?.context }
+        ObjectType.of(record).container.monitor.locked { ObjectExtra.known(of: record)?.contexts.attached?.context }
     }
 
     private static func parent(of record: Record, _ type: ObjectType) throws(Failure) -> ObjectLease? {

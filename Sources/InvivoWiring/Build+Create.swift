@@ -400,13 +400,13 @@ extension Build {
     /// Notes the context in which an object is created.
     private func noteHome(of record: Record) {
         guard let home = startingContext else { return }
-        ObjectExtra.of(record).home = home
+        ObjectExtra.of(record).contexts.home = home
     }
 
     /// The end of an object's context stops it, unless it is disposed of before.
     private func stopWithContext(_ object: UInt64, _ record: Record) {
         let extra = ObjectExtra.of(record)
-        guard let home = extra.home else { return }
+        guard let home = extra.contexts.home else { return }
         let objects = container.registry.contextObjects
         extra.beforeDisposal.append { objects.remove(object, in: home) }
         container.monitor.locked { objects.add(object, in: home) }

@@ -143,6 +143,14 @@ public final class Build: @unchecked Sendable {
         var around: Build? { parent ?? outer }
     }
 
+    /// Scope instances and contexts in which a build resolves.
+    struct Places {
+        /// In a root: the scope instances in which it and the builds in it have resolved, without those of a reload.
+        var found: [ScopeInstance] = []
+        /// The contexts that the build keeps from ending.
+        var stays: [ContextHandle] = []
+    }
+
     /// An object that was requested too early: it does not exist, or is not decorated, yet.
     struct Missing {
         let frame: Int
@@ -165,10 +173,7 @@ public final class Build: @unchecked Sendable {
     var completed: [Completion] = []
     /// Nil while no object is to be started.
     private(set) var startPhase: StartPhase?
-    /// In a root: the scope instances in which it and the builds in it have resolved, without those of a reload.
-    private(set) var foundInstances: [ScopeInstance] = []
-    /// The contexts that it keeps from ending.
-    var stays: [ContextHandle] = []
+    var places = Places()
     /// How many steps have been deferred.
     var deferrals = 0
     /// How many resolves are under way; at 0 the graph is complete.
@@ -235,7 +240,7 @@ public final class Build: @unchecked Sendable {
     func hasStay(in context: ContextHandle) -> Bool {
         var build: Build? = self
         while let here = build {
-            if here.stays.contains(context) { return true }
+            if here.places.stays.contains(context) { return true }
             build = here.caller.around
         }
         return false
@@ -248,9 +253,9 @@ public final class Build: @unchecked Sendable {
         guard let stay = try ContextStay.begin(in: context, isPart: hasStay(in: context)) else {
             throw endingFailure(context, recipe)
         }
-        stays.append(context)
+        places.stays.append(context)
         defer {
-            stays.removeLast()
+            places.stays.removeLast()
             container.end(stay)
         }
         return try body(stay)
@@ -280,15 +285,15 @@ public final class Build: @unchecked Sendable {
             instances += here.commit?.scopeInstances ?? []
             build = here.caller.around
         }
-        return instances + root.foundInstances
+        return instances + root.places.found
     }
 
     /// Notes that the creation of an object, which may be tracked, has resolved an object of `instance`.
     func note(_ instance: ScopeInstance) {
         guard !frames.isEmpty || caller.parent != nil else { return }
         let root = root
-        let isKnown = root.foundInstances.contains { $0.scope === instance.scope && $0.instance == instance.instance }
-        if !isKnown { root.foundInstances.append(instance) }
+        let isKnown = root.places.found.contains { $0.scope === instance.scope && $0.instance == instance.instance }
+        if !isKnown { root.places.found.append(instance) }
     }
 
     /// Records a resolve that no definition names: the object under construction depends on it.

@@ -70,8 +70,8 @@ extension Container {
         var tries = 0
         while true {
             let build = buildForWaiting()
-            if let stay { build.stays.append(stay) }
-            defer { if stay != nil { build.stays.removeLast() } }
+            if let stay { build.places.stays.append(stay) }
+            defer { if stay != nil { build.places.stays.removeLast() } }
             let beneath = build.caller.isDetached ? build.caller.outer.map(suspension) : nil
             let thread = currentThread().identity
             if let beneath { monitor.locked { waits.suspend(beneath, thread) } }

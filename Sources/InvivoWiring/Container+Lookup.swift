@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoContexts
 internal import InvivoGraph
 
 /// Lookups by type, and injection into objects that the program created.
@@ -148,5 +149,32 @@ extension Container {
                 .ambiguous, "several definitions create a '\(type.name)': \(names(ids)); say which key", path: type.name
             )
         }
+    }
+
+    /// Ends work in a context; the end of the context may wait for it.
+    func end(_ stay: ContextStay) {
+        if stay.end() { monitor.locked { monitor.broadcast() } }
+    }
+
+    /// The object of a definition in a context, with one lease, if it is built and not stopped. Nil if it is to be built.
+    func built(_ cell: Cell, _ arguments: [Value], in context: ContextHandle) throws(Failure) -> UInt64? {
+        let key = ScopeTable.placeKey(context, arguments)
+        let object = monitor.locked { () -> UInt64 in
+            guard let placed = cell.known(key), case .built = placed.state, placed.object != 0,
+                ObjectTable.retain(placed.object)
+            else { return 0 }
+            return placed.object
+        }
+        guard object != 0, let record = ObjectTable.record(object) else { return nil }
+        if Contexts.isEnding(context), [.stopping, .stopped].contains(lifecycle.state(of: record)) {
+            _ = ObjectTable.release(object)
+            throw Failure(
+                .stale, "\(Contexts.name(of: context)) is ending, and '\(name(of: record))' is stopped", path: name(of: record))
+        }
+        if let domain = ObjectType.of(record).domain, !domain.isCurrent {
+            _ = ObjectTable.release(object)
+            return nil
+        }
+        return object
     }
 }

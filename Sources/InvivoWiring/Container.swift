@@ -53,7 +53,6 @@ public final class Container: @unchecked Sendable {
         life = LifeServices(domains, name: name, options: options)
         domains.connect(to: self)
         retiredObjects.connect(to: self)
-        contexts.connect(life: self)
         Self.seams
     }
 

@@ -10,25 +10,13 @@ public struct ContextEnd {
         /// In nanoseconds; nil: that of the runtime.
         public var timeout: UInt64?
         public var refusesChildren = false
-        public var reason: Reason?
+        public var reason: EndReason?
 
         public init() {}
     }
 
-    /// Why the work in a context failed.
-    public final class Reason: Sendable {
-        public let status: Int32
-        public let text: CText?
-        private let texts: CStrings
-
-        public init(status: Int32, message: String?) {
-            let texts = CStrings()
-            (self.status, self.texts, text) = (status, texts, message.map { texts.text($0) })
-        }
-    }
-
     private let container: Container
-    private let reason: Reason?
+    private let reason: EndReason?
     private var objects: ContextObjects { container.registry.contextObjects }
 
     /// Ends a context. Returns the names of its objects that are still leased: they end with their last lease. Ending it again returns
@@ -42,7 +30,7 @@ public struct ContextEnd {
     }
 
     /// The reason of the end that is under way.
-    public static func reason(of context: ContextHandle) -> Reason? {
+    public static func reason(of context: ContextHandle) -> EndReason? {
         container(of: context)?.registry.contextObjects.reason(of: context)
     }
 
@@ -123,38 +111,17 @@ public struct ContextEnd {
     }
 }
 
-extension Container: ContextLife {
-    /// Ends a context that nobody holds any more. Failures of its stops are noted.
+/// Ends contexts that lose their last holder, and wakes the ends that wait for work.
+public final class ContextEnds: ContextLife {
+    private unowned let container: Container
+
+    /// The container keeps it.
+    public init(_ container: Container) { self.container = container }
+
+    /// Failures of its stops are noted.
     public func endReleased(_ context: ContextHandle) {
-        do throws(Failure) { _ = try ContextEnd.run(context) } catch { life.stopFailures.note(error) }
+        do throws(Failure) { _ = try ContextEnd.run(context) } catch { container.life.stopFailures.note(error) }
     }
 
-    public func workEnded() { monitor.locked { monitor.broadcast() } }
-
-    /// Ends work in a context; the end of the context may wait for it.
-    func end(_ stay: ContextStay) {
-        if stay.end() { workEnded() }
-    }
-
-    /// The object of a definition in a context, with one lease, if it is built and not stopped. Nil if it is to be built.
-    func built(_ cell: Cell, _ arguments: [Value], in context: ContextHandle) throws(Failure) -> UInt64? {
-        let key = ScopeTable.placeKey(context, arguments)
-        let object = monitor.locked { () -> UInt64 in
-            guard let placed = cell.known(key), case .built = placed.state, placed.object != 0,
-                ObjectTable.retain(placed.object)
-            else { return 0 }
-            return placed.object
-        }
-        guard object != 0, let record = ObjectTable.record(object) else { return nil }
-        if Contexts.isEnding(context), [.stopping, .stopped].contains(lifecycle.state(of: record)) {
-            _ = ObjectTable.release(object)
-            throw Failure(
-                .stale, "\(Contexts.name(of: context)) is ending, and '\(name(of: record))' is stopped", path: name(of: record))
-        }
-        if let domain = ObjectType.of(record).domain, !domain.isCurrent {
-            _ = ObjectTable.release(object)
-            return nil
-        }
-        return object
-    }
+    public func workEnded() { container.monitor.locked { container.monitor.broadcast() } }
 }

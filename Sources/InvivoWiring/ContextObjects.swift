@@ -10,7 +10,7 @@ public final class ContextObjects: Sendable {
         var failures: [UInt64: Failure] = [:]
         var failed: [UInt64] = []
         /// Why the work in contexts that are ending failed.
-        var reasons: [UInt64: ContextEnd.Reason] = [:]
+        var reasons: [UInt64: EndReason] = [:]
     }
     private let state: Guarded<State>
     /// So many results are kept, for calls that end a context again.
@@ -51,12 +51,24 @@ public final class ContextObjects: Sendable {
         }
     }
 
-    func set(_ reason: ContextEnd.Reason?, of context: ContextHandle) {
+    func set(_ reason: EndReason?, of context: ContextHandle) {
         state.locked { $0.reasons[context.bits] = reason }
     }
 
-    func reason(of context: ContextHandle) -> ContextEnd.Reason? { state.locked { $0.reasons[context.bits] } }
+    func reason(of context: ContextHandle) -> EndReason? { state.locked { $0.reasons[context.bits] } }
 
     /// The failure of the end of a context; nil if it did not fail, or is long ago.
     func failure(of context: ContextHandle) -> Failure? { state.locked { $0.failures[context.bits] } }
+}
+
+/// Why the work in a context failed.
+public final class EndReason: Sendable {
+    public let status: Int32
+    public let text: CText?
+    private let texts: CStrings
+
+    public init(status: Int32, message: String?) {
+        let texts = CStrings()
+        (self.status, self.texts, text) = (status, texts, message.map { texts.text($0) })
+    }
 }

@@ -351,7 +351,7 @@ public struct Lifecycle: Sendable {
     ) throws(Failure) {
         let (record, type) = (call.record, ObjectType.of(call.record))
         guard let instance = record.pointee.instance else { return }
-        let (home, core) = (ObjectExtra.known(of: record)?.home, container.core)
+        let (home, core) = (ObjectExtra.known(of: record)?.contexts.home, container.core)
         let job = { (deadline: Deadline) throws(Failure) in
             try Contexts.working(in: home, core) { () throws(Failure) in try body(type.description, instance, deadline) }
         }

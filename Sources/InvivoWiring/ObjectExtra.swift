@@ -42,10 +42,14 @@ public final class ObjectExtra: @unchecked Sendable {
     }
     /// The effects and children that its setup has registered. Guarded by the container's monitor.
     var belongings: Belongings?
-    /// The context that is attached to the object. Guarded by the container's monitor.
-    var context: HeldContext?
-    /// The context in which it was created; nil if there was none. Written before other code has the object.
-    var home: ContextHandle?
+    var contexts = Contexts()
+
+    struct Contexts {
+        /// The context that is attached to the object. Guarded by the container's monitor.
+        var attached: HeldContext?
+        /// The context in which the object was created; nil if there was none. Written before other code has the object.
+        var home: ContextHandle?
+    }
     /// The type of an object that outlives its runtime.
     var keptType: ObjectType?
     public init() {}
