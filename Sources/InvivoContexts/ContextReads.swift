@@ -180,6 +180,25 @@ extension Contexts {
         }
     }
 
+    /// The value that a lookup from a context finds, with leases of its own; nil if there is none, or if it is hidden.
+    public static func value(of key: UInt64, in context: ContextHandle) throws(Failure) -> Value? {
+        var copy = invivo_null()
+        let outcome = ContextReads.get(context.bits, key, isLocal: false, &copy)
+        switch outcome {
+        case 0:
+            defer { Value.free(&copy) }
+            return try Value(borrowing: copy)
+        case Int32(IV_CONTEXT_NOTHING), Int32(IV_CONTEXT_IS_HIDDEN): return nil
+        case -2: throw Failure(.memory, "no memory for a value of a context")
+        default: throw readFailure(context, key, outcome: outcome, isLocal: false)
+        }
+    }
+
+    /// "the context 'window' (in 'session')", for messages.
+    public static func chain(of handle: ContextHandle) -> String {
+        (try? use(handle) { (contexts, context, _) throws(Failure) in contexts.chain(from: context) }) ?? "the context"
+    }
+
     /// "the context 'window' (in 'session')", for messages. In a section.
     func chain(from context: RawContext) -> String {
         var names: [String] = []

@@ -435,7 +435,7 @@ private struct SourceReader {
             }
             form.valueKind = wanted == .null ? .any : wanted
         }
-        if kind == .value || kind == .text && items.isEmpty { form.value = try Value(borrowing: given.value) }
+        if kind == .value || kind == .context || kind == .text && items.isEmpty { form.value = try Value(borrowing: given.value) }
         do throws(Failure) { return try form.source() } catch {
             throw Failure(error.code, "\(field): \(error.message)", path: key)
         }
