@@ -176,7 +176,9 @@ extension Contexts {
                 next = level.pointee.parent
             }
             throw Failure(
-                .notReady, "\(contexts.chain(from: context)) is in no context of the kind '\(contexts.kinds.kind(at: kind)?.name ?? "?")'")
+                .notReady,
+                "\(contexts.chain(from: context)) is in no context of the kind '\(contexts.kinds.kind(at: kind)?.name ?? "?")'"
+            )
         }
     }
 
@@ -219,6 +221,7 @@ extension Contexts {
 
     /// "the context 'request' (opened at server.c:12)", for messages.
     public static func name(of handle: ContextHandle) -> String {
-        (try? use(handle) { (contexts, context, _) throws(Failure) in contexts.description(of: context) }) ?? "the context"
+        (try? use(handle) { (contexts, context, _) throws(Failure) in contexts.description(of: context) })
+            ?? "the context"
     }
 }

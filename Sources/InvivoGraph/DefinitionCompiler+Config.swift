@@ -306,7 +306,8 @@ extension Recipe.Source {
         switch self {
         case .value(let value): value
         case .config(_, let source): source.constant
-        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting, .context:
+        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting,
+            .context:
             nil
         }
     }
@@ -316,7 +317,8 @@ extension Recipe.Source {
         switch self {
         case .value(let value): .value(try check(value))
         case .config(let ids, let source): .config(ids, try source.constant(check))
-        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting, .context:
+        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting,
+            .context:
             self
         }
     }

@@ -96,14 +96,16 @@ extension DefinitionCompiler {
         if otherwise == nil, isOptional {
             guard let nothing = taker.valueForNothing else {
                 fail(
-                    .null, "\(site) cannot be without a value, and a context may have none for '\(value.key)': give a default")
+                    .null,
+                    "\(site) cannot be without a value, and a context may have none for '\(value.key)': give a default")
                 return .arguments
             }
             otherwise = .value(nothing)
         }
         guard wrong == before, let compiled = otherwise else { return .context(value, otherwise: nil) }
         do throws(Failure) {
-            return .context(value, otherwise: try compiled.constant { value throws(Failure) in try taker.checked(value) })
+            return .context(
+                value, otherwise: try compiled.constant { value throws(Failure) in try taker.checked(value) })
         } catch {
             fail(error.code, "\(site), the default: \(error.message)")
             return .arguments

@@ -177,7 +177,9 @@ struct CaptiveSearch {
             return holder.scope != held.scope || holder.definition.scopeName != held.definition.scopeName
         }
         // Dependencies are looked up from the context in which the holder lives, and upward.
-        guard let kind = holder.definition.body.scopeName, let other = held.definition.body.scopeName else { return false }
+        guard let kind = holder.definition.body.scopeName, let other = held.definition.body.scopeName else {
+            return false
+        }
         return planner.registrations.isKind(other, inside: kind)
     }
 

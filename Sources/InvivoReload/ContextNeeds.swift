@@ -46,7 +46,8 @@ struct ContextNeeds {
         guard !hasDefault, !registrations.provides(value.key, in: wanted) else { return nil }
         return fail(
             .notFound,
-            "neither the kind '\(wanted)' nor an outer one provides it: declare it for one of them, or give a default", value)
+            "neither the kind '\(wanted)' nor an outer one provides it: declare it for one of them, or give a default",
+            value)
     }
 
     private func fail(_ code: Status, _ message: String, _ value: Recipe.ContextValue) -> Failure {

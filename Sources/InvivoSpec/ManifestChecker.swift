@@ -11,7 +11,9 @@ struct ManifestChecker {
     mutating func parts(
         of root: SpecNode
     ) -> (modules: [ManifestModule], components: [ManifestComponent], specs: [ManifestSpec]) {
-        let known = ["modules", "assemblies", "config", "settings", "components", "decorators", "secrets", "specs", "contexts"]
+        let known = [
+            "modules", "assemblies", "config", "settings", "components", "decorators", "secrets", "specs", "contexts",
+        ]
         let path = SpecPath()
         let what =
             "with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets', 'specs' and 'contexts'"
@@ -102,7 +104,8 @@ struct ManifestChecker {
         }
         if entry.key.hasPrefix("context.") {
             checker.fail(
-                "the assembly name 'context' is taken: '$\(entry.key)' is a value of a context", path: path.key(entry.key),
+                "the assembly name 'context' is taken: '$\(entry.key)' is a value of a context",
+                path: path.key(entry.key),
                 at: entry.keyLocation)
         }
         return content(entry, path: path.key(entry.key))

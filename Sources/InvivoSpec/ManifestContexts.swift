@@ -21,7 +21,8 @@ extension ManifestChecker {
     mutating func contexts(of root: SpecNode) -> [ManifestContextKind] {
         guard let node = root["contexts"] else { return [] }
         let path = SpecPath().key("contexts")
-        let what = "of kinds of contexts, from the outermost to the innermost, such as [{ session: follows }, { request: follows }]"
+        let what =
+            "of kinds of contexts, from the outermost to the innermost, such as [{ session: follows }, { request: follows }]"
         let items = checker.list(node, what, path: path) ?? []
         var names: NameSet = []
         return items.enumerated().compactMap { index, item in
@@ -60,7 +61,8 @@ extension ManifestChecker {
         case let policy?:
             let near = suggestion(for: policy, among: ["follows"])
             checker.fail(
-                "unknown policy \(quoted(policy))\(near.isEmpty ? "; expected 'follows'" : near)", path: path.key(head.key),
+                "unknown policy \(quoted(policy))\(near.isEmpty ? "; expected 'follows'" : near)",
+                path: path.key(head.key),
                 at: head.value.location)
         }
         var provides: [ManifestContextKind.Provided] = []
@@ -92,7 +94,8 @@ extension ManifestChecker {
         form.name = String(rest.dropFirst())
         if !rest.hasPrefix(".") || form.name.isEmpty || form.contextKind?.isEmpty == true {
             checker.fail(
-                "\(quoted(text)) is no value of a context; expected $context.KEY or $context(KIND).KEY", path: path, at: location)
+                "\(quoted(text)) is no value of a context; expected $context.KEY or $context(KIND).KEY", path: path,
+                at: location)
             form.name = "?"
         }
         return form

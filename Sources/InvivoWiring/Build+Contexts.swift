@@ -22,7 +22,8 @@ extension Build {
             if let key, let found = try Contexts.value(of: container.keyHandle(key), in: from) { return found }
             guard isNeeded else { return nil }
             throw Failure(
-                .notFound, "'\(recipe.key)' receives the value '\(wanted.key)' of a context, and \(Contexts.chain(of: from)) has none",
+                .notFound,
+                "'\(recipe.key)' receives the value '\(wanted.key)' of a context, and \(Contexts.chain(of: from)) has none",
                 path: recipe.key, at: recipe.definition.location)
         } catch { throw error.named(recipe.key, recipe.definition.location) }
     }
