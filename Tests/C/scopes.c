@@ -136,7 +136,7 @@ static void the_host_identifies_the_scope_instance(void) {
     expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_NOT_FOUND, NULL);
     register_scope();
     lost.scope_name = NULL;
-    expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, "r.lost: a scope of the host has a name, and no other scope has one");
+    expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, "r.lost: a scope of the host has a name, and only a scope of contexts may have one: that of their kind");
     lost.scope = INVIVO_SCOPE_GRAPH, lost.scope_name = "request";
     expects_error(invivo_define(runtime, &lost, NULL, E), INVIVO_E_ARGUMENT, NULL);
     key = define("r.one", type, INVIVO_SCOPE_HOST, "request");
