@@ -243,7 +243,7 @@ static void a_context_is_missing_outside_of_one(void) {
     key = define("c.one", type, INVIVO_SCOPE_CONTEXT, NULL);
     invivo_object object;
     expects_error(invivo_resolve(runtime, key, &object, E), INVIVO_E_NOT_READY,
-                  "c.one: 'c.one' has one instance for each context, and is resolved outside of one");
+                  "c.one: 'c.one' has one instance for each context, and the calling code is in no context: resolve it in one, or enter one");
     OK(invivo_runtime_close(runtime, E));
 }
 
