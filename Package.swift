@@ -64,7 +64,8 @@ let package = Package(
         .target(
             name: "InvivoApp",
             dependencies: [
-                "InvivoConfig", "InvivoDescribe", "InvivoGraph", "InvivoReload", "InvivoSpec", "InvivoTraits",
+                "InvivoConfig", "InvivoContexts", "InvivoDescribe", "InvivoGraph", "InvivoReload", "InvivoSpec",
+                "InvivoTraits",
                 "InvivoLoop",
             ]),
         .target(

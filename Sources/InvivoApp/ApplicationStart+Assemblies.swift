@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoContexts
 internal import InvivoReload
 internal import InvivoSpec
 
@@ -25,6 +26,20 @@ extension ApplicationStart {
                 guard unloaded.isEmpty else { continue }
                 failures.append(Failure(error.code, error.message, path: assembly.path, at: assembly.location))
             }
+        }
+    }
+
+    /// Declares the kinds of contexts, which follow those that modules have declared.
+    func declareContexts(_ failures: inout [Failure]) {
+        for kind in manifest.contexts {
+            do throws(Failure) {
+                let provides = try kind.provides.map { provided throws(Failure) in
+                    ContextKind.Provided(key: try engine.container.intern(provided.key), isLive: provided.isLive)
+                }
+                try engine.container.registry.contexts.kinds.declare([
+                    ContextKind(name: kind.name, policy: ContextKind.follows, provides: provides)
+                ])
+            } catch { failures.append(Failure(error.code, error.message, path: kind.path, at: kind.location)) }
         }
     }
 

@@ -71,6 +71,7 @@ struct ApplicationStart {
         var outlines = ChangeSet(Cause(.manifest, manifest.file))
         var typeless: NameSet = []
         var failures = unloaded
+        declareContexts(&failures)
         activate(in: &wiring, &failures)
         for secret in manifest.secrets {
             wiring.declare(secret: ConfigPath.whole(secret.name), true, at: secret.location)

@@ -80,7 +80,7 @@ public final class ContextKeys: Sendable {
         Value.free(&value)
     }
 
-    func hasDefault(_ id: UInt32) -> Bool { state.locked { $0.declared[id]?.initial != nil } }
+    public func hasDefault(_ id: UInt32) -> Bool { state.locked { $0.declared[id]?.initial != nil } }
 
     /// The value for a key in its declared type.
     func checked(_ value: Value, for id: UInt32) throws(Failure) -> Value {

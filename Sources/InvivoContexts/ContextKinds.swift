@@ -1,3 +1,4 @@
+internal import CInvivo
 public import InvivoBase
 
 /// A declared kind of contexts.
@@ -10,6 +11,9 @@ public struct ContextKind: Sendable, Equatable {
 
         public init(key: UInt32, isLive: Bool) { (self.key, self.isLive) = (key, isLive) }
     }
+
+    /// INVIVO_CONTEXT_FOLLOWS
+    public static let follows = UInt32(INVIVO_CONTEXT_FOLLOWS)
 
     public let name: String
     /// INVIVO_CONTEXT_...

@@ -176,8 +176,29 @@ extension Contexts {
                 next = level.pointee.parent
             }
             throw Failure(
-                .notReady, "\(contexts.chain(from: context)) is in no context of the kind '\(contexts.kinds.kind(at: kind)?.name ?? "?")'")
+                .notReady,
+                "\(contexts.chain(from: context)) is in no context of the kind '\(contexts.kinds.kind(at: kind)?.name ?? "?")'"
+            )
         }
+    }
+
+    /// The value that a lookup from a context finds, with leases of its own; nil if there is none, or if it is hidden.
+    public static func value(of key: UInt64, in context: ContextHandle) throws(Failure) -> Value? {
+        var copy = invivo_null()
+        let outcome = ContextReads.get(context.bits, key, isLocal: false, &copy)
+        switch outcome {
+        case 0:
+            defer { Value.free(&copy) }
+            return try Value(borrowing: copy)
+        case Int32(IV_CONTEXT_NOTHING), Int32(IV_CONTEXT_IS_HIDDEN): return nil
+        case -2: throw Failure(.memory, "no memory for a value of a context")
+        default: throw readFailure(context, key, outcome: outcome, isLocal: false)
+        }
+    }
+
+    /// "the context 'window' (in 'session')", for messages.
+    public static func chain(of handle: ContextHandle) -> String {
+        (try? use(handle) { (contexts, context, _) throws(Failure) in contexts.chain(from: context) }) ?? "the context"
     }
 
     /// "the context 'window' (in 'session')", for messages. In a section.
@@ -200,6 +221,7 @@ extension Contexts {
 
     /// "the context 'request' (opened at server.c:12)", for messages.
     public static func name(of handle: ContextHandle) -> String {
-        (try? use(handle) { (contexts, context, _) throws(Failure) in contexts.description(of: context) }) ?? "the context"
+        (try? use(handle) { (contexts, context, _) throws(Failure) in contexts.description(of: context) })
+            ?? "the context"
     }
 }

@@ -21,9 +21,7 @@ public final class Contexts: Sendable {
     /// Notified of changes of observed contexts, without locks held.
     private let observers = Guarded<(any ContextObserving)?>(nil, by: Monitor())
     /// Ends contexts with objects, without locks held.
-    private let life = Guarded<WeakLife?>(nil, by: Monitor())
-
-    private struct WeakLife: Sendable { weak var life: (any ContextLife)? }
+    private let life = Guarded<(any ContextLife)?>(nil, by: Monitor())
 
     public init(_ core: Core, tag: UInt64, names: KeyNames, log: Log) {
         self.core = CoreReference(core, tag: tag)
@@ -38,7 +36,7 @@ public final class Contexts: Sendable {
     }
 
     /// Sets the code that ends contexts with objects.
-    public func connect(life: any ContextLife) { self.life.locked { $0 = WeakLife(life: life) } }
+    public func connect(life: any ContextLife) { self.life.locked { $0 = life } }
 
     /// Sets the observers of values, and the function that plans a call of `freeRetired` soon.
     public func connect(observers: any ContextObserving, later: @escaping @Sendable () -> Void) {
@@ -125,8 +123,8 @@ public final class Contexts: Sendable {
     }
 
     var observing: (any ContextObserving)? { observers.locked { $0 } }
-    func endReleased(_ context: ContextHandle) { life.locked { $0 }?.life?.endReleased(context) }
-    func wake() { life.locked { $0 }?.life?.workEnded() }
+    func endReleased(_ context: ContextHandle) { life.locked { $0 }?.endReleased(context) }
+    func wake() { life.locked { $0 }?.workEnded() }
     func notify(_ changes: [ContextChange]) { observing?.changed(changes) }
 
     /// "the context 'request' (opened at server.c:12)", for messages.
@@ -204,6 +202,7 @@ public final class Contexts: Sendable {
         iv_core_set_contexts(core.core, nil)
         keys.removeAll()
         observers.locked { $0 = nil }
+        life.locked { $0 = nil }
     }
 }
 

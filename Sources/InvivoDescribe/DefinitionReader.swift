@@ -95,7 +95,8 @@ public struct DefinitionReader {
         body.scopeName = try optionalText(given.scope_name, "definition.scope_name")
         guard body.scope == .context || (body.scope == .host) == (body.scopeName != nil) else {
             throw fail(
-                .argument, "a scope of the host has a name, and only a scope of contexts may have one: that of their kind")
+                .argument,
+                "a scope of the host has a name, and only a scope of contexts may have one: that of their kind")
         }
         body.flags = Definition.Flags(rawValue: given.flags)
         guard Definition.Flags.known.contains(body.flags) else {
@@ -435,7 +436,9 @@ private struct SourceReader {
             }
             form.valueKind = wanted == .null ? .any : wanted
         }
-        if kind == .value || kind == .text && items.isEmpty { form.value = try Value(borrowing: given.value) }
+        if kind == .value || kind == .context || kind == .text && items.isEmpty {
+            form.value = try Value(borrowing: given.value)
+        }
         do throws(Failure) { return try form.source() } catch {
             throw Failure(error.code, "\(field): \(error.message)", path: key)
         }

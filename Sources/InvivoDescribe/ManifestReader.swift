@@ -422,7 +422,7 @@ private struct ComponentReader {
         _ form: ManifestForm, _ destination: Destination
     ) throws(Failure) -> Injection.Source? {
         guard let kind = SourceForm.Kind(manifest: form.kind) else { return nil }
-        let inner: Destination = kind == .config || kind == .entry ? destination : .kind(nil)
+        let inner: Destination = kind == .config || kind == .entry || kind == .context ? destination : .kind(nil)
         refuseOnChange(inside: form.items)
         let former = isSecret
         if kind == .config { isSecret = isSecret || manifest.declaresSecret(form.name, for: key) }
@@ -434,6 +434,7 @@ private struct ComponentReader {
         if kind == .text { neutral.name = form.converter }
         neutral.items = items.map { (nil, $0) }
         neutral.index = form.index
+        neutral.value = form.contextKind.map(Value.string)
         (neutral.isOptional, neutral.isExact, neutral.isGreedy) = (form.isOptional, form.isExact, form.isGreedy)
         return try neutral.source()
     }

@@ -15,10 +15,11 @@ struct SourceForm {
         case config, text, weak
         case entry = 20
         case entryName
+        case context
 
         var hasName: Bool {
             switch self {
-            case .reference, .type, .all, .path, .config, .text, .entry: true
+            case .reference, .type, .all, .path, .config, .text, .entry, .context: true
             default: false
             }
         }
@@ -76,6 +77,8 @@ struct SourceForm {
         case .config: return .config(try needed(), default: try first(), isOptional: isOptional, kind: valueKind)
         case .entry: return .entry(try ConfigPath.checked(name ?? ""), default: try first(), isOptional: isOptional)
         case .entryName: return .entryName
+        case .context:
+            return .context(try contextKey(), kind: try contextKind(), default: try first(), isOptional: isOptional)
         case .text: return .text(items.isEmpty ? .value(value ?? .null) : try only(), converter: name)
         }
     }
@@ -85,6 +88,21 @@ struct SourceForm {
     private func needed() throws(Failure) -> String {
         guard let name else { throw fail("reference is NULL") }
         return name
+    }
+
+    private func contextKey() throws(Failure) -> String {
+        let key = try needed()
+        guard !key.isEmpty else { throw fail("reference is empty; a key of contexts has a name") }
+        return key
+    }
+
+    /// The name of a kind of contexts in `value`; nil for any.
+    private func contextKind() throws(Failure) -> String? {
+        switch value {
+        case .null?, nil: return nil
+        case .string(let kind)?: return kind
+        case let other?: throw fail("value is \(other.withKind); expected the name of a kind of contexts, or nothing")
+        }
     }
 
     private func typeQuery() throws(Failure) -> Injection.TypeQuery {
@@ -149,6 +167,9 @@ struct SourceForm {
         case .entry(let path, let isOptional):
             self.init(.entry, name: path.text.isEmpty ? nil : path.text, isOptional: isOptional)
         case .entryName: self.init(.entryName)
+        case .context(let key, let kind, let isOptional):
+            self.init(.context, name: key.text, isOptional: isOptional)
+            value = kind.map { .string($0.text) }
         case .text(let converter):
             self.init(.text, name: converter?.text)
             if let text = source.parts.first?.constant {
@@ -194,6 +215,7 @@ extension SourceForm.Kind {
         case .set: self = .set
         case .entry: self = .entry
         case .entryName: self = .entryName
+        case .context: self = .context
         case .resolver: self = .resolver
         case .asker: self = .asker
         }

@@ -273,7 +273,7 @@ public struct ConfigSetting: Sendable {
 
 extension Taker {
     /// The value of a parameter or property without an argument; nil when there is no such value.
-    fileprivate var valueForNothing: Value? {
+    var valueForNothing: Value? {
         switch self {
         case .any, .kind, .parameter: return .null
         case .property(let property):
@@ -306,7 +306,9 @@ extension Recipe.Source {
         switch self {
         case .value(let value): value
         case .config(_, let source): source.constant
-        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting: nil
+        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting,
+            .context:
+            nil
         }
     }
 
@@ -315,7 +317,8 @@ extension Recipe.Source {
         switch self {
         case .value(let value): .value(try check(value))
         case .config(let ids, let source): .config(ids, try source.constant(check))
-        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting:
+        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting,
+            .context:
             self
         }
     }

@@ -87,7 +87,7 @@ extension Recipe.Source {
         case .all, .arguments, .list, .set: .list
         case .map: .map
         case .deferred, .resolver, .setting: .callable
-        case .value, .argument, .path, .asker, .config: nil
+        case .value, .argument, .path, .asker, .config, .context: nil
         }
     }
 }

@@ -71,10 +71,44 @@ extension DefinitionCompiler {
                 fail(.argument, "\(site) needs an entry, and '\(definition.key)' is not one for each of them")
             }
             return .arguments
+        case .context(let key, let kind, let isOptional):
+            let value = Recipe.ContextValue(key: key.text, id: definitions.identify(key.text), kind: kind?.text)
+            return contextValue(value, parts.first, isOptional, edge, site, taker)
         case .resolver: return .resolver
         case .asker:
             references.includesRequester = true
             return .asker
+        }
+    }
+
+    /// A value of contexts. The default, or the value of an optional receiver, is checked here; the value where it is found.
+    private mutating func contextValue(
+        _ value: Recipe.ContextValue, _ other: Injection.Source?, _ isOptional: Bool, _ edge: Edge, _ site: String,
+        _ taker: Taker
+    ) -> Recipe.Source {
+        references.readsContexts = true
+        if let kind = value.kind, let failure = context.scopeFailure(.context, kind) {
+            fail(failure.code, "\(site): \(failure.message)")
+            return .arguments
+        }
+        let before = wrong
+        var otherwise = other.map { source($0, edge, "\(site), the default", taker) }
+        if otherwise == nil, isOptional {
+            guard let nothing = taker.valueForNothing else {
+                fail(
+                    .null,
+                    "\(site) cannot be without a value, and a context may have none for '\(value.key)': give a default")
+                return .arguments
+            }
+            otherwise = .value(nothing)
+        }
+        guard wrong == before, let compiled = otherwise else { return .context(value, otherwise: nil) }
+        do throws(Failure) {
+            return .context(
+                value, otherwise: try compiled.constant { value throws(Failure) in try taker.checked(value) })
+        } catch {
+            fail(error.code, "\(site), the default: \(error.message)")
+            return .arguments
         }
     }
 

@@ -42,6 +42,9 @@ extension Injection {
             /// In a definition for each entry: the value at a path below the entry. The part is the default.
             case entry(Name, isOptional: Bool)
             case entryName
+            /// The value of a key of contexts, looked up from the context in which the object is created, or from the nearest one of a
+            /// kind. The part is the default.
+            case context(Name, kind: Name?, isOptional: Bool)
             /// A value of a document, converted for the parameter or property.
             case document(DocumentValue)
         }
@@ -142,6 +145,9 @@ extension Injection.Source {
         Self(.entry(Name(path), isOptional: isOptional), other.map { [$0] } ?? [])
     }
     public static var entryName: Self { Self(.entryName) }
+    public static func context(_ key: String, kind: String?, default other: Self?, isOptional: Bool) -> Self {
+        Self(.context(Name(key), kind: kind.map(Name.init), isOptional: isOptional), other.map { [$0] } ?? [])
+    }
     public static func document(_ node: ConfigNode) -> Self { Self(.document(DocumentValue(node: node))) }
 }
 

@@ -13,6 +13,8 @@ extension Recipe {
         public internal(set) var undefinedKeys: Set<String> = []
         /// Whether the object depends on its requester, and so is never shared.
         public internal(set) var includesRequester = false
+        /// Whether the object receives values of contexts.
+        public internal(set) var readsContexts = false
         /// Undefined keys on which the definition is blocked.
         public internal(set) var awaitedKeys: Set<String> = []
         /// The keys that its lazy references resolve and then hold. They are no dependencies, but can be part of a cycle.
@@ -46,6 +48,7 @@ extension Recipe {
             deferred.edges = edges.map { ($0.id, .deferred) }
             deferred.bindings = [:]
             deferred.includesRequester = false
+            deferred.readsContexts = false
             deferred.lazyKeys = []
             deferred.notifiedLists = []
             return deferred
@@ -102,7 +105,7 @@ extension Recipe {
         /// Whether nothing but edges is there.
         var haveOnlyEdges: Bool {
             bindings.isEmpty && typeQueries.isEmpty && undefinedKeys.isEmpty && !includesRequester
-                && awaitedKeys.isEmpty && lazyKeys.isEmpty && notifiedLists.isEmpty
+                && awaitedKeys.isEmpty && lazyKeys.isEmpty && notifiedLists.isEmpty && !readsContexts
         }
     }
 }

@@ -19,6 +19,21 @@ extension Recipe {
         case config([UInt32], Source)
         /// A callable that returns the configuration value at the time of the call.
         case setting(ConfigSetting)
+        /// The value of a key of contexts, found when it is evaluated; else the default. Without one, a missing value is an error.
+        case context(ContextValue, otherwise: Source?)
+    }
+
+    /// A lookup of a value of contexts.
+    public struct ContextValue: Sendable, Equatable {
+        public let key: String
+        /// The id of the key; nil if nothing had named it when the definition was compiled.
+        public let id: UInt32?
+        /// The kind of the context in which the lookup begins; nil: any.
+        public let kind: String?
+
+        public static func == (one: ContextValue, other: ContextValue) -> Bool {
+            one.key.isSameName(as: other.key) && one.kind.map(Name.init) == other.kind.map(Name.init)
+        }
     }
 
     /// The behavior of an injected callable.
@@ -44,6 +59,7 @@ extension Recipe.Source {
         case .list(let items), .set(let items): items
         case .map(let pairs): pairs.map(\.source)
         case .path(let inner, _, _), .config(_, let inner): [inner]
+        case .context(_, let otherwise): otherwise.map { [$0] } ?? []
         case .value, .all, .argument, .arguments, .resolver, .asker, .setting: []
         }
     }
@@ -65,7 +81,8 @@ extension Recipe.Source {
         case .all(let ids): .objects(ids)
         case .deferred(let id, _, _): .deferred(id)
         case .config(let ids, _): .paths(ids)
-        case .value, .argument, .arguments, .path, .list, .set, .map, .resolver, .asker, .setting: .none
+        case .value, .argument, .arguments, .path, .list, .set, .map, .resolver, .asker, .setting, .context:
+            .none
         }
     }
 
@@ -121,6 +138,7 @@ extension Recipe.Source {
         case (.deferred(_, _, let mine), .deferred(_, _, let its)): mine == its
         case (.setting(let mine), .setting(let its)):
             mine.ids == its.ids && (mine.otherwise ?? .null).isSame(as: its.otherwise ?? .null)
+        case (.context(let mine, _), .context(let its, _)): mine == its
         case (.object, .object), (.all, .all), (.arguments, .arguments), (.list, .list), (.set, .set),
             (.resolver, .resolver), (.asker, .asker), (.config, .config):
             true

@@ -285,16 +285,21 @@ public final class Recipe: Sendable {
 
     /// Calls `body` with the lease of each object that it contains as a constant.
     public func forEachLease(_ body: (ObjectLease) -> Void) {
-        switch maker {
-        case .constant(let lease): body(lease)
-        case .method(let source, _): source.forEachLease(body)
-        case .choice(let chooser, let options):
-            chooser.forEachLease(body)
-            for option in options { option.use?.forEachLease(body) }
-        case .initializer, .factory, .alias, .block, .abstract, .dormant: break
-        }
+        if case .constant(let lease) = maker { body(lease) }
         for parameter in definition.body.parameters?.parameters ?? [] { parameter.defaultValue?.forEachLease(body) }
-        for slot in slots { slot.source.forEachLease(body) }
-        for step in allSteps { for source in step.sources { source.forEachLease(body) } }
+        forEachSource { $0.forEachLease(body) }
+    }
+
+    /// Calls `body` with each of its sources, without nested ones.
+    public func forEachSource(_ body: (Source) -> Void) {
+        switch maker {
+        case .method(let source, _): body(source)
+        case .choice(let chooser, let options):
+            body(chooser)
+            for option in options { option.use.map(body) }
+        case .constant, .initializer, .factory, .alias, .block, .abstract, .dormant: break
+        }
+        for slot in slots { body(slot.source) }
+        for step in allSteps { step.sources.forEach(body) }
     }
 }

@@ -66,9 +66,13 @@ struct CaptiveSearch {
         try findOwnerCycles(&failures)
         for id in holders.sorted() {
             try loading.step()
-            guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
-                let way = captive(of: holder), let captive = way.last
-            else { continue }
+            guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract else { continue }
+            var readers: [[Recipe]] = []
+            let way = captive(of: holder, &readers)
+            for reader in readers {
+                failures += ContextNeeds(of: holder, through: reader, planner.registrations).failures
+            }
+            guard let way, let captive = way.last else { continue }
             let path = ([holder] + way).map(\.key).path()
             failures.append(
                 Failure(
@@ -173,7 +177,9 @@ struct CaptiveSearch {
             return holder.scope != held.scope || holder.definition.scopeName != held.definition.scopeName
         }
         // Dependencies are looked up from the context in which the holder lives, and upward.
-        guard let kind = holder.definition.body.scopeName, let other = held.definition.body.scopeName else { return false }
+        guard let kind = holder.definition.body.scopeName, let other = held.definition.body.scopeName else {
+            return false
+        }
         return planner.registrations.isKind(other, inside: kind)
     }
 
@@ -184,8 +190,10 @@ struct CaptiveSearch {
         return domain.thread != 0
     }
 
-    /// Returns the path from a shared object to a captive dependency, through objects that are created for it alone.
-    private func captive(of holder: Recipe) -> [Recipe]? {
+    /// Returns the path from a shared object to a captive dependency, through objects that are created for it alone. `readers` receives the
+    /// paths to those that receive values of contexts.
+    private func captive(of holder: Recipe, _ readers: inout [[Recipe]]) -> [Recipe]? {
+        if holder.references.readsContexts { readers.append([]) }
         guard !holder.references.edges.isEmpty else { return nil }
         var seen: Set<UInt32> = [holder.id]
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
@@ -193,7 +201,9 @@ struct CaptiveSearch {
                 guard let held = recipe(target) else { continue }
                 if held.type != nil, isCaptive(held, of: holder) { return way + [held] }
                 // Also the target of an alias with arguments or of a choice.
-                if !held.scope.isShared, way.count < 256, let found = search(held, way + [held]) { return found }
+                guard !held.scope.isShared, way.count < 256 else { continue }
+                if held.references.readsContexts { readers.append(way + [held]) }
+                if let found = search(held, way + [held]) { return found }
             }
             return nil
         }

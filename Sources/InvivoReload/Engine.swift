@@ -124,6 +124,7 @@ public final class Engine: Sendable {
             options: LiveOptions(given.changeable, log: given.log), fillsNeeds: options.fillsNeeds)
         let engine = Engine(container, options, running: loop?.loop)
         container.owner = engine
+        container.registry.contexts.connect(life: ContextEnds(container))
         container.registry.contexts.connect(observers: engine.announcer.observers.contexts) { [weak engine] in
             engine?.freeContextsSoon()
         }

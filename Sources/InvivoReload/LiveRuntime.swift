@@ -88,6 +88,7 @@ struct LiveRuntime: Observed, Registrations {
     func isKind(_ inner: String, inside outer: String) -> Bool {
         container.registry.scopes.isKind(inner, inside: outer)
     }
+    func provides(_ key: String, in kind: String) -> Bool { container.registry.scopes.provides(key, in: kind) }
     var fillsNeeds: Bool { container.registry.fillsNeeds }
     func inactiveAssembly(of key: String) -> String? { container.registry.assemblies.inactiveAssembly(of: key) }
     var hostKinds: [UInt32: Set<ValueKind>] { container.monitor.locked { container.registry.configReads.hostKinds } }

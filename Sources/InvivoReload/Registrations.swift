@@ -12,6 +12,8 @@ protocol Registrations {
     func scopeFailure(_ scope: Scope, _ name: String?) -> Failure?
     /// Whether the contexts of the kind `inner` are declared as inner ones of `outer`.
     func isKind(_ inner: String, inside outer: String) -> Bool
+    /// Whether contexts of a kind have a value for a key: the kind or an outer one provides it, or the key has a default.
+    func provides(_ key: String, in kind: String) -> Bool
     /// Whether the properties that a type declares as needed are injected.
     var fillsNeeds: Bool { get }
     /// Returns the assembly that must be activated before `key` is defined.

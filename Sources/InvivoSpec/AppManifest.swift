@@ -10,6 +10,7 @@ public import InvivoBase
 ///       synth.filter: { type: LowPass, init: { input: $synth.lead } }
 ///     specs: [tuning.yaml]
 ///     secrets: [db.password]
+///     contexts: [{ session: follows }, { request: follows, provides: [user] }]
 public struct AppManifest: Sendable {
     public let modules: [ManifestModule]
     /// The map under `config:`. Values of the specs override it.
@@ -24,6 +25,8 @@ public struct AppManifest: Sendable {
     public let specs: [ManifestSpec]
     /// The sections of the configuration that are read as settings.
     public let settings: [ManifestSettings]
+    /// The kinds of contexts, from the outermost to the innermost.
+    public let contexts: [ManifestContextKind]
     public let file: String
 
     /// Reports all errors at once, as `.spec`.
@@ -35,6 +38,7 @@ public struct AppManifest: Sendable {
         secrets = reader.secrets(of: document.root)
         decorators = reader.decorators(of: document.root)
         settings = reader.settings(of: document.root)
+        contexts = reader.contexts(of: document.root)
         (modules, components, specs) = (parts.modules, parts.components, parts.specs)
         file = document.file
         try reader.checker.failures.throwIfAny()

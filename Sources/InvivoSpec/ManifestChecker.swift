@@ -11,10 +11,12 @@ struct ManifestChecker {
     mutating func parts(
         of root: SpecNode
     ) -> (modules: [ManifestModule], components: [ManifestComponent], specs: [ManifestSpec]) {
-        let known = ["modules", "assemblies", "config", "settings", "components", "decorators", "secrets", "specs"]
+        let known = [
+            "modules", "assemblies", "config", "settings", "components", "decorators", "secrets", "specs", "contexts",
+        ]
         let path = SpecPath()
         let what =
-            "with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets' and 'specs'"
+            "with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets', 'specs' and 'contexts'"
         guard let map = checker.map(root, what, path: path) else { return ([], [], []) }
         checker.refuseUnknownKeys(map, known: known, path: path)
         return (
@@ -99,6 +101,12 @@ struct ManifestChecker {
             checker.fail(
                 "the assembly name 'config' is taken: '$\(entry.key)' is a value of the configuration",
                 path: path.key(entry.key), at: entry.keyLocation)
+        }
+        if entry.key.hasPrefix("context.") {
+            checker.fail(
+                "the assembly name 'context' is taken: '$\(entry.key)' is a value of a context",
+                path: path.key(entry.key),
+                at: entry.keyLocation)
         }
         return content(entry, path: path.key(entry.key))
     }
@@ -206,6 +214,9 @@ struct ManifestChecker {
             }
             if text.hasPrefix("$config.") {
                 return .form(ManifestForm(kind: .config, name: String(text.dropFirst("$config.".utf8.count))))
+            }
+            if text.hasPrefix("$context.") || text.hasPrefix("$context(") {
+                return .form(contextValue(text, path: path, at: node.location))
             }
             if text == "$entry-name" { return .form(ManifestForm(kind: .entryName)) }
             if text == "$entry" { return .form(ManifestForm(kind: .entry)) }

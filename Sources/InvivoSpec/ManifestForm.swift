@@ -17,17 +17,20 @@ internal import InvivoBase
 ///     { $set: [a, b] }                         a list without duplicates
 ///     { $entry: note, default: 60 }            in a component with `each`: a value of its entry; also
 ///                                              `$entry.note`, `$entry`, and `$entry-name`, its name
+///     { $context: user, default: guest }       the value of a key of contexts; `kind: session` begins in the nearest context of that
+///                                              kind; also `$context.user` and `$context(session).user`
 ///     { $resolver: any } and { $asker: key }
 public struct ManifestForm: Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         case config, key, new, type, all, path, provider, lazy, weak, argument, arguments, text, set, entry, resolver
-        case asker
+        case asker, context
         case entryName = "entry-name"
 
         /// The keys that are allowed beside this one.
         var others: [String] {
             switch self {
             case .config, .entry: ["default", "optional", "on_change", "owns"]
+            case .context: ["kind", "default", "optional"]
             case .key: ["arguments", "optional", "on_change", "owns"]
             case .new: ["optional", "on_change", "owns"]
             case .type: ["optional", "exact", "greedy", "on_change", "owns"]
@@ -46,6 +49,8 @@ public struct ManifestForm: Sendable {
     /// The items, arguments, default value or operand of the form.
     public var items: [ManifestInjection] = []
     public var index = 0
+    /// The kind of contexts of a `$context`; nil: any.
+    public var contextKind: String?
     public var isOptional = false
     public var isExact = false
     public var isGreedy = false
@@ -90,6 +95,11 @@ extension ManifestChecker {
         switch kind {
         case .config: form.name = checker.text(head.value, "a path of the configuration", path: inner) ?? ""
         case .entry: form.name = checker.text(head.value, "a path below the entry", path: inner) ?? ""
+        case .context:
+            form.name = checker.text(head.value, "a key of contexts", path: inner) ?? ""
+            form.contextKind = entries["kind"].flatMap {
+                checker.text($0, "the name of a kind of contexts", path: path.key("kind"))
+            }
         case .key: form.name = checker.text(head.value, "a key", path: inner) ?? ""
         case .new: form.components = standing(head.value, path: inner, at: head.keyLocation)
         case .type, .all: form.name = checker.text(head.value, "the name of a type", path: inner) ?? ""

@@ -196,7 +196,8 @@ extension Build {
                 let location = value.node.location.text
                 found.append("config.\(path)" + (location.isEmpty ? "" : " (\(location))"))
             case .list, .set, .map: source.parts.forEach(look)
-            case .value, .object, .all, .argument, .arguments, .path, .deferred, .resolver, .asker, .setting: break
+            case .value, .object, .all, .argument, .arguments, .path, .deferred, .resolver, .asker, .setting, .context:
+                break
             }
         }
         sources.forEach(look)

@@ -88,6 +88,9 @@ extension Build {
                     kind, id, try values(of: sources, recipe, arguments), in: container, home: startingContext))
         case .config(_, let source): return try value(of: source, recipe, arguments)
         case .setting(let setting): return .callable(Callable.setting(setting, in: container))
+        case .context(let wanted, let otherwise):
+            if let found = try contextValue(wanted, recipe, isNeeded: otherwise == nil) { return found }
+            return try otherwise.map { (source) throws(Failure) in try value(of: source, recipe, arguments) } ?? .null
         case .resolver: return .callable(Callable.resolver(in: container, home: startingContext))
         case .asker: return requester(of: frames.count - 1).map { .string($0.key) } ?? .null
         }

@@ -228,13 +228,9 @@ public final class Build: @unchecked Sendable {
         missing.frame == index && missing.requester == index && frames[index].awaitsDecoration
     }
 
-    /// The context from which objects of contexts are looked up: that of the object into which a reload injects, else the current one.
-    var startingContext: ContextHandle? {
-        if let known = scopeInstance(of: container.registry.scopes.contexts) {
-            return ContextHandle(bits: known.instance)
-        }
-        return Contexts.current(container.core)
-    }
+    /// The context from which objects and values of contexts are looked up: that of the object under construction or into which a reload
+    /// injects, else the current one.
+    var startingContext: ContextHandle? { Contexts.current(container.core) }
 
     /// Whether this build, or one around it, keeps a context from ending.
     func hasStay(in context: ContextHandle) -> Bool {
@@ -263,7 +259,8 @@ public final class Build: @unchecked Sendable {
 
     func endingFailure(_ context: ContextHandle, _ recipe: Recipe) -> Failure {
         Failure(
-            .stale, "\(Contexts.name(of: context)) is ending, and '\(recipe.key)' is not built in it: nothing is created in it any more",
+            .stale,
+            "\(Contexts.name(of: context)) is ending, and '\(recipe.key)' is not built in it: nothing is created in it any more",
             path: recipe.key, at: recipe.definition.location)
     }
 

@@ -71,6 +71,9 @@ struct ExistingObjects {
         case .all(let ids):
             let each = ids.map { Recipe.Source.object($0, arguments: [], isOptional: false) }
             return try existing(each, recipe, arguments).map(Value.list)
+        case .context(let wanted, let otherwise):
+            if let found = try build.contextValue(wanted, recipe, isNeeded: otherwise == nil) { return found }
+            return try otherwise.flatMap { (source) throws(Failure) in try existing(source, recipe, arguments) }
         case .list(let items): return try existing(items, recipe, arguments).map(Value.list)
         case .set(let items): return try existing(items, recipe, arguments).map { .list(Value.distinct($0)) }
         case .map(let pairs):

@@ -40,7 +40,7 @@ extension Graph {
                 guard hasSecret(setting.ids, names) else { return }
                 for id in setting.ids { found += self.setting(id)?.node.texts ?? [] }
                 found += setting.otherwise?.texts ?? []
-            case .list, .set, .map: source.parts.forEach(look)
+            case .list, .set, .map, .context: source.parts.forEach(look)
             case .value, .object, .all, .argument, .arguments, .path, .deferred, .resolver, .asker: break
             }
         }

@@ -130,6 +130,15 @@ public final class ScopeTable: Sendable {
         return inner > outer
     }
 
+    /// Whether contexts of a kind have a value for a key: the kind or an outer one provides it, or the key has a default.
+    public func provides(_ key: String, in kind: String) -> Bool {
+        guard let id = allContexts.names.id(of: key), let index = try? allContexts.kinds.index(named: kind) else {
+            return false
+        }
+        return allContexts.keys.hasDefault(id)
+            || allContexts.kinds.all.prefix(through: index).contains { $0.provides.contains { $0.key == id } }
+    }
+
     /// The scope of a definition.
     func scope(of recipe: Recipe) throws(Failure) -> PlacedScope {
         switch recipe.scope {

@@ -49,6 +49,7 @@ import Testing
         func noteRead(_ path: String) -> UInt32? { nil }
         func scopeFailure(_ scope: Scope, _ name: String?) -> Failure? { nil }
         func isKind(_ inner: String, inside outer: String) -> Bool { false }
+        func provides(_ key: String, in kind: String) -> Bool { false }
         var fillsNeeds: Bool { true }
     }
 

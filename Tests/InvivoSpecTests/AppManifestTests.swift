@@ -80,7 +80,7 @@ import Testing
     @Test(arguments: [
         (
             "5",
-            "1:1: expected a map with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets' and 'specs', found the integer 5"
+            "1:1: expected a map with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets', 'specs' and 'contexts', found the integer 5"
         ),
         ("module: {}", "1:1: unknown key 'module'; did you mean 'modules'?"),
         (

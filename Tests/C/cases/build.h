@@ -185,6 +185,14 @@ static invivo_injection injection_of(const part *word) {
         made.how = INVIVO_INJECT_ARGUMENT, made.index = strtoull(word->items[0].text, NULL, 10);
         return made;
     }
+    if (!strcmp(word->text, "context") && word->count > 0) { /* context(key, default, kind=K) */
+        made.how = INVIVO_INJECT_CONTEXT, made.reference = word->items[0].text;
+        for (size_t i = 1; i < word->count; i++) {
+            if (word->items[i].label && !strcmp(word->items[i].label, "kind")) made.value = invivo_string(word->items[i].text);
+            else injections_of(&word->items[i], 1, &made.items, &made.item_count);
+        }
+        return made;
+    }
     if (!strcmp(word->text, "inline")) {
         made.how = INVIVO_INJECT_REFERENCE, made.definition = inline_definition(word);
         return made;
