@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoContexts
 public import InvivoObjects
 
 /// Resolves keys where their objects belong, without waiting for it. Any thread.
@@ -28,7 +29,8 @@ public final class AsyncResolver: Sendable {
         let kept = try arguments.map { (argument) throws(Failure) in try argument.leasedAnew() }
         let hand: Resolved = { [self] result in deliverResolved(result, to: deliver, resolved) }
         let pin = HeldPin(container.core, tag: container.tag)
-        let work: WorkerThreads.Task = { [self] in hand(pin.within { resolveNow(id, kept) }) }
+        let context = Contexts.current(container.core)
+        let work: WorkerThreads.Task = { [self] in hand(pin.within { resolveNow(id, kept, in: context) }) }
         let domain = recipe.type?.domain
         let isBuilt =
             arguments.isEmpty
@@ -76,9 +78,15 @@ public final class AsyncResolver: Sendable {
         }
     }
 
-    private func resolveNow(_ id: UInt32, _ arguments: [Value]) -> Result<UInt64, Failure> {
+    /// Resolves a key in the context that was the current one of the caller.
+    private func resolveNow(_ id: UInt32, _ arguments: [Value], in context: ContextHandle?) -> Result<UInt64, Failure> {
         do throws(Failure) {
-            let object = try container.resolve(id, arguments: arguments)
+            let object =
+                if let context, context != Contexts.current(container.core) {
+                    try Contexts.visiting(context, container.core) { () throws(Failure) in
+                        try container.resolve(id, arguments: arguments)
+                    }
+                } else { try container.resolve(id, arguments: arguments) }
             guard object == 0 else { return .success(object) }
             let name = container.keyName(id)
             return .failure(Failure(.null, "the factory of '\(name)' returned null", path: name))
