@@ -173,6 +173,18 @@ static void the_end_returns_what_is_held_and_refuses_children() {
     CHECK(worker::stops == 1 && alive == 0);
 }
 
+static void a_value_of_a_context_is_injected() {
+    invivo::runtime own;
+    open(own);
+    own.define(definition("near").of<worker>().context("request").set("user", invivo::from_context("user")));
+    own.define(definition("far").of<worker>().context("request").set("user", invivo::from_context("user", "session")));
+    own.define(definition("other").of<worker>().context("request").set("user", invivo::from_context("guest").otherwise("nobody")));
+    auto session = own.context("session").set("user", "ada").open();
+    auto request = own.context("request").parent(session).set("user", "bob").open();
+    CHECK(request.resolve<worker>("near")->user == "bob" && request.resolve<worker>("far")->user == "ada");
+    CHECK(request.resolve<worker>("other")->user == "nobody");
+}
+
 // Work that is started in a context: it enters the context by itself.
 
 static void a_thread_sees_no_context_until_it_enters_one() {
@@ -239,6 +251,7 @@ int main() {
     code_of_an_object_sees_the_context_in_which_it_lives();
     stops_see_why_the_block_ended();
     the_end_returns_what_is_held_and_refuses_children();
+    a_value_of_a_context_is_injected();
     a_thread_sees_no_context_until_it_enters_one();
     a_thread_that_a_factory_starts_sees_no_context();
     each_step_of_a_coroutine_enters_its_context();
