@@ -149,7 +149,7 @@ private final class CallableBox: Sendable {
     static let invoke: Invoke = { data, arguments, count, result, error in
         guard let data else { return InvivoError.Code.internal.rawValue }
         let box = Unmanaged<CallableBox>.fromOpaque(data).takeUnretainedValue()
-        return answering(box.core.table, error) {
+        return answering(box.core, error) {
             let values = try InvivoValue.array(arguments, count, box.core, .program)
             try box.callable.call(with: values).answered(result, box.core)
         }

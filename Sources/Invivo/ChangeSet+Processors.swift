@@ -77,7 +77,7 @@ extension ChangeSet {
         options.decorate = { object, _, out, data, error in
             guard let data, let out else { return InvivoError.Code.internal.rawValue }
             let decorator = Unmanaged<Decorator>.fromOpaque(data).takeUnretainedValue()
-            return answering(decorator.core.table, error) { out.pointee = try decorator.decorate(object) }
+            return answering(decorator.core, error) { out.pointee = try decorator.decorate(object) }
         }
         do throws(InvivoError) {
             try core.call { $0.pointee.changes_process(handle, &options, $1) }

@@ -97,7 +97,7 @@ private final class RuleBox: Sendable {
     func run(
         _ values: UnsafePointer<invivo_value>?, _ count: Int, _ at: UnsafeMutablePointer<Int>?, _ error: ErrorOut?
     ) -> invivo_status {
-        answering(core.table, error) {
+        answering(core, error) {
             let values = RuleValues(all: try InvivoValue.array(values, count, core, .program))
             do { try check(values) } catch let refusal as RuleRefusal {
                 if let input = refusal.input, input >= 0 { at?.pointee = input }

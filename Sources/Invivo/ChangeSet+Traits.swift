@@ -153,7 +153,7 @@ private final class TraitBox: Sendable {
     static let check: CheckFunction = { _, values, count, at, data, error in
         guard let data else { return InvivoError.Code.internal.rawValue }
         let box = box(data)
-        return answering(box.core.table, error) {
+        return answering(box.core, error) {
             try box.check(try InvivoValue.array(values, count, box.core, .component), at)
         }
     }
@@ -161,7 +161,7 @@ private final class TraitBox: Sendable {
     static let layers: LayersFunction = { _, values, count, layers, data, error in
         guard let data else { return InvivoError.Code.internal.rawValue }
         let box = box(data)
-        return answering(box.core.table, error) {
+        return answering(box.core, error) {
             try box.declare(
                 try InvivoValue.array(values, count, box.core, .component), TraitLayers(box.core, layers))
         }
@@ -170,7 +170,7 @@ private final class TraitBox: Sendable {
     static let apply: ApplyFunction = { target, _, _, values, count, reversal, data, error in
         guard let data else { return InvivoError.Code.internal.rawValue }
         let box = box(data)
-        return answering(box.core.table, error) {
+        return answering(box.core, error) {
             let object = try Object(holding: target, box.core, .component)
             let values = try InvivoValue.array(values, count, box.core, .component)
             guard let taken = try box.apply(object, values), let reversal else { return }
@@ -214,7 +214,7 @@ private final class HeldReversal: Sendable {
             { target, _, data, error in
                 guard let data else { return InvivoError.Code.internal.rawValue }
                 let held = Unmanaged<HeldReversal>.fromOpaque(data).takeUnretainedValue()
-                return answering(held.core.table, error) {
+                return answering(held.core, error) {
                     try held.reversal.run(try Object(holding: target, held.core, .component))
                 }
             }

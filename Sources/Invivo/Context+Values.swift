@@ -9,7 +9,7 @@ extension Context {
         get throws(InvivoError) {
             let raw = try core.contextKey(key)
             var value = invivo_null()
-            try core.call { $0.pointee.context_get(handle, raw, &value, $1) }
+            try core.plainCall { $0.pointee.context_get(handle, raw, &value, $1) }
             return try taken(&value, key)
         }
     }
@@ -32,7 +32,7 @@ extension Context {
         var value = invivo_null()
         let status = core.inTaskPin { get(core.table, raw, &value, nil) }
         guard status != InvivoError.Code.notFound.rawValue else { return nil }
-        if status != 0 { try core.call { get($0, raw, &value, $1) } }
+        if status != 0 { try core.plainCall { get($0, raw, &value, $1) } }
         return try taken(&value, key)
     }
 

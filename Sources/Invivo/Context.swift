@@ -51,9 +51,47 @@ public final class Context: Sendable {
 
     /// Ends the context, whoever holds it: first the open contexts that hold it strongly, the newest first.
     ///
-    /// Its values are released, and it is detached from its objects. Contexts that hold it weakly stay open; their lookups upward then
-    /// fail with `InvivoError.Code.orphaned`. Ending it again returns the result of the first call.
-    public func end() throws(InvivoError) { try core.call { $0.pointee.context_end(handle, $1) } }
+    /// Waits for builds in it, and stops the objects that live in it, the last created first. Then its values are released, and it is
+    /// detached from its objects. Contexts that hold it weakly stay open; their lookups upward then fail with
+    /// `InvivoError.Code.orphaned`. Ending it again returns the result of the first call.
+    ///
+    /// Throws all errors of stops, as one; `InvivoError.Code.timeout` for what has not ended within the limit;
+    /// `InvivoError.Code.inCallback`, without effect, in code of an object that lives in the context.
+    ///
+    /// - Parameters:
+    ///   - timeout: The limit of the whole end; nil is `Runtime.Options.endTimeout`.
+    ///   - refusingChildren: While contexts hold it strongly, the end has no effect and throws `InvivoError.Code.busy`, which lists them.
+    /// - Returns: The keys, or types, of the objects that lived in it and are still held, the last created first. They end with
+    ///   their last holder.
+    @discardableResult
+    public func end(timeout: Duration? = nil, refusingChildren: Bool = false) throws(InvivoError) -> [String] {
+        try end(timeout: timeout, refusingChildren: refusingChildren, after: nil)
+    }
+
+    /// Ends the context after work in it that has failed, or (nil) has not.
+    func end(
+        timeout: Duration? = nil, refusingChildren: Bool = false, after failure: (any Error)?
+    ) throws(InvivoError) -> [String] {
+        let failure = failure.map { InvivoError($0) }
+        var options = invivo_context_ending()
+        options.struct_size = MemoryLayout<invivo_context_ending>.size
+        if let timeout { options.timeout_ms = max(1, timeout.milliseconds) }
+        if refusingChildren { options.flags |= UInt32(INVIVO_END_REFUSES_CHILDREN) }
+        options.failure = failure?.code.rawValue ?? 0
+        var leased = invivo_null()
+        try withArena { arena throws(InvivoError) in
+            options.failure_message = try arena.name(failure.map { $0.message.replacing("\0", with: "\u{FFFD}") })
+            try core.call { $0.pointee.context_end_with(handle, &options, &leased, $1) }
+        }
+        return try InvivoValue(taking: &leased, core).get([String].self)
+    }
+
+    /// The error that ended the work in the context, for code that stops its objects; nil if the work has not failed.
+    public var failure: InvivoError? {
+        var message: UnsafePointer<CChar>?
+        let status = core.table.pointee.context_failure(handle, &message)
+        return status == 0 ? nil : InvivoError(InvivoError.Code(rawValue: status), String(text: message))
+    }
 
     /// Whether the context has ended.
     public var isEnded: Bool {

@@ -57,7 +57,7 @@ extension Core {
     }
 
     /// Adds the path of this key to an error of the body without a path.
-    private func of<Result>(
+    func of<Result>(
         _ key: invivo_key, _ body: () throws(InvivoError) -> Result
     ) throws(InvivoError) -> Result {
         do throws(InvivoError) { return try body() } catch {

@@ -119,8 +119,13 @@ final class Core: Sendable {
         return table
     }
 
-    /// Calls a function that may fail, and throws its error.
+    /// Calls a function that may fail, in the current context of the task, and throws its error.
     func call(_ body: (Table, ErrorOut) -> invivo_status) throws(InvivoError) {
+        try Self.call(table) { table, error in inTaskContext { inTaskPin { body(table, error) } } }
+    }
+
+    /// The same for a function that runs no code of the program and resolves nothing.
+    func plainCall(_ body: (Table, ErrorOut) -> invivo_status) throws(InvivoError) {
         try Self.call(table) { table, error in inTaskPin { body(table, error) } }
     }
 
@@ -129,7 +134,9 @@ final class Core: Sendable {
     func call(
         naming name: String, _ body: (Table, UnsafePointer<CChar>, ErrorOut) -> invivo_status
     ) throws(InvivoError) {
-        try Self.call(table, naming: name) { table, name, error in inTaskPin { body(table, name, error) } }
+        try Self.call(table, naming: name) { table, name, error in
+            inTaskContext { inTaskPin { body(table, name, error) } }
+        }
     }
 
     static func call(

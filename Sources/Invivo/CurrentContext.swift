@@ -1,31 +1,74 @@
 internal import CInvivo
 
-/// The contexts that the running code has entered. Child tasks, and tasks that it starts with `Task { }`, inherit them.
-private final class EnteredContext: Sendable {
+/// A context that the running code has entered, or in which it lives. Child tasks, and tasks that it starts with `Task { }`, inherit
+/// it.
+final class EnteredContext: Sendable {
     @TaskLocal static var innermost: EnteredContext?
 
-    let context: Context
+    let core: Core
+    /// Zero: code of an object that lives in no context.
+    let handle: invivo_context
+    /// Nil for code that the library calls: it does not hold the context in which it lives.
+    private let held: Context?
     private let outer: EnteredContext?
 
-    init(_ context: Context) { (self.context, outer) = (context, Self.innermost) }
+    init(_ context: Context) { (core, handle, held, outer) = (context.core, context.handle, context, Self.innermost) }
 
-    /// The innermost context of a runtime, or of any, that has not ended.
-    static func context(in core: Core?) -> Context? {
+    /// Of code that the library calls.
+    fileprivate init(callbackIn handle: invivo_context, _ core: Core) {
+        (self.core, self.handle, held, outer) = (core, handle, nil, Self.innermost)
+    }
+
+    /// The entry that is in force for a runtime, or for any: one of the program counts until its context has ended. Code that lives in
+    /// no context does not see the contexts of its caller.
+    static func current(in core: Core?) -> EnteredContext? {
         var next = innermost
         while let entered = next {
-            if core == nil || entered.context.core === core, !entered.context.isEnded { return entered.context }
+            if core == nil || entered.core === core, entered.held == nil || !entered.isEnded { return entered }
             next = entered.outer
         }
         return nil
+    }
+
+    private var isEnded: Bool {
+        var kind: UnsafePointer<CChar>?
+        return core.table.pointee.context_kind_name(handle, &kind, nil) != 0
+    }
+
+    /// Its context; nil if there is none, or it has ended.
+    var context: Context? { held ?? (try? .optional(handle, core)) }
+}
+
+extension Core {
+    /// Runs a call of the library with the current context of the task as that of the thread.
+    func inTaskContext<Result>(_ body: () -> Result) -> Result {
+        guard EnteredContext.innermost != nil, let entered = EnteredContext.current(in: self), entered.handle.bits != 0,
+            table.pointee.context_current(handle).bits != entered.handle.bits,
+            table.pointee.context_enter(entered.handle, nil) == 0
+        else { return body() }
+        defer { _ = table.pointee.context_leave(entered.handle, nil) }
+        return body()
+    }
+
+    /// Runs code that the library calls with the library's current context as that of the task: the one in which its object lives.
+    func inCallback<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let now = table.pointee.context_current(handle)
+        if let innermost = EnteredContext.innermost {
+            if innermost.core === self, innermost.handle.bits == now.bits { return try body() }
+        } else if now.bits == 0 {
+            return try body()
+        }
+        return try EnteredContext.$innermost.withValue(EnteredContext(callbackIn: now, self), operation: body)
     }
 }
 
 extension Context {
     /// The current context of the task, of any runtime: the innermost one that was entered and has not ended; nil if there is none.
     ///
-    /// It is inherited by child tasks, and by tasks that are started with `Task { }`, but not by detached ones. For several runtimes
+    /// In code of an object - a factory, an initializer, a hook, a start or a stop - it is the context in which the object lives, and nil
+    /// for an object that lives in none, whoever has requested it. It is inherited by child tasks, and by tasks that are started with `Task { }`, but not by detached ones. For several runtimes
     /// see `Runtime.currentContext`.
-    public static var current: Context? { EnteredContext.context(in: nil) }
+    public static var current: Context? { EnteredContext.current(in: nil)?.context }
 
     /// Runs `body` with this as the current context, on any thread, and as often as wanted. It does not end the context.
     ///
@@ -65,7 +108,7 @@ extension Runtime {
     /// The current context of the task in this runtime, else the one that the calling thread has entered in another language; nil if
     /// there is none.
     public var currentContext: Context? {
-        if let context = EnteredContext.context(in: core) { return context }
+        if let entered = EnteredContext.current(in: core) { return entered.context }
         return try? .optional(core.table.pointee.context_current(core.handle), core)
     }
 
@@ -91,7 +134,7 @@ extension Runtime {
             options.struct_size = MemoryLayout<invivo_context_options>.size
             options.kind = try arena.name(kind)
             switch parent {
-            case .current: options.parent = EnteredContext.context(in: core)?.handle ?? invivo_context()
+            case .current: options.parent = EnteredContext.current(in: core)?.context?.handle ?? invivo_context()
             case .none: options.flags |= UInt32(INVIVO_CONTEXT_DETACHED)
             case .context(let context):
                 try context.require(in: core)
@@ -119,7 +162,8 @@ extension Runtime {
     ///
     ///     try runtime.withContext("request", [.set(.user, to: user)]) { request in try handle(call, for: request[.user]) }
     ///
-    /// An error of the end is thrown if `body` has returned, and is noted if `body` has thrown: see `note`. The parameters are those of
+    /// An error of the end is thrown if `body` has returned, and is noted if `body` has thrown: see `note`. Code that stops objects of
+    /// the context finds the error of `body` in `Context.failure`. The parameters are those of
     /// `context`.
     public func withContext<Result>(
         _ kind: String? = nil, _ values: [ContextValue] = [], parent: Context.Parent = .current,
@@ -130,7 +174,7 @@ extension Runtime {
             kind, values, parent: parent, holdsParent: holdsParent, object: object, file: file, line: line)
         let result: Result
         do { result = try context.entered { try body(context) } } catch {
-            core.noting("the end of a context") { try context.end() }
+            core.noting("the end of a context") { _ = try context.end(after: error) }
             throw error
         }
         try context.end()
@@ -152,7 +196,7 @@ extension Runtime {
             kind, values, parent: parent, holdsParent: holdsParent, object: object, file: file, line: line)
         let result: Result
         do { result = try await context.entered { try await body(context) } } catch {
-            core.noting("the end of a context") { try context.end() }
+            core.noting("the end of a context") { _ = try context.end(after: error) }
             throw error
         }
         try context.end()

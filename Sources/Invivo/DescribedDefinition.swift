@@ -52,9 +52,11 @@ public final class DescribedDefinition {
 
     /// The scope of its instances. nil: inherited, graph, or a scope of the program.
     public var scope: Scope? {
-        get { Scope(rawValue: raw.scope) }
+        get { Scope(code: raw.scope, kind: raw.scope_name.map { String(cString: $0) }) }
         set {
-            raw.scope = newValue?.rawValue ?? UInt32(INVIVO_SCOPE_DEFAULT)
+            raw.scope = newValue?.code ?? UInt32(INVIVO_SCOPE_DEFAULT)
+            // A setter cannot throw: a name with NUL becomes that of no kind.
+            raw.scope_name = try? arena.name(newValue?.kind?.replacing("\0", with: "\u{FFFD}"))
             isChanged = true
         }
     }
@@ -178,7 +180,7 @@ extension ChangeSet {
                 options.process = { described, changes, data, error in
                     guard let data, let described else { return InvivoError.Code.internal.rawValue }
                     let visitor = Unmanaged<Visitor>.fromOpaque(data).takeUnretainedValue()
-                    return answering(visitor.core.table, error) { try visitor.visit(described.pointee, changes) }
+                    return answering(visitor.core, error) { try visitor.visit(described.pointee, changes) }
                 }
                 try core.call { $0.pointee.changes_process(handle, &options, $1) }
             }

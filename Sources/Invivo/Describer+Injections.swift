@@ -123,6 +123,12 @@ extension Describer {
             } else {
                 items = [text.injection]
             }
+        case .context(let name, let wanted, let other, let declare):
+            try declare(core)
+            kind(INVIVO_INJECT_CONTEXT)
+            entry.reference = try arena.name(name)
+            if let wanted { entry.value = try wanted.asInvivo().borrowed(arena, core) }
+            items = other.map { [$0.injection] } ?? []
         case .own: kind(INVIVO_INJECT_VALUE)
         case .asker: kind(INVIVO_INJECT_ASKER)
         case .resolver: kind(INVIVO_INJECT_RESOLVER)

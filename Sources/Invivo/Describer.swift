@@ -74,7 +74,8 @@ struct Describer {
         defer { outer.removeLast() }
         definition.file = try arena.name("\(draft.file)")
         definition.line = UInt32(clamping: draft.line)
-        definition.scope = draft.scope?.rawValue ?? UInt32(INVIVO_SCOPE_DEFAULT)
+        definition.scope = draft.scope?.code ?? UInt32(INVIVO_SCOPE_DEFAULT)
+        definition.scope_name = try arena.name(draft.scope?.kind)
         definition.rank = draft.rank
         if draft.isAbstract { definition.flags |= UInt32(INVIVO_DEFINITION_ABSTRACT) }
         if draft.isHiddenByClass { definition.flags |= UInt32(INVIVO_DEFINITION_HIDDEN_CLASS) }

@@ -53,7 +53,7 @@ final class Factory: @unchecked Sendable {
         ) -> invivo_status = { instance, build, arguments, count, data, error in
             guard let data, let instance else { return InvivoError.Code.internal.rawValue }
             let factory = Factory.of(data)
-            return answering(factory.core.table, error) {
+            return answering(factory.core, error) {
                 let made = try factory.made(build, arguments, count)
                 instance.pointee = made.map { Unmanaged.passRetained($0).toOpaque() }
             }
@@ -72,7 +72,7 @@ final class Factory: @unchecked Sendable {
             definition.inject = { instance, build, arguments, count, data, error in
                 guard let data, let instance else { return InvivoError.Code.internal.rawValue }
                 let factory = Factory.of(data)
-                return answering(factory.core.table, error) {
+                return answering(factory.core, error) {
                     guard let type = build?.pointee.type, factory.core.isOwn(type) else {
                         throw InvivoError(
                             .unsupported, "code in Swift injects into objects of Swift classes; say properties by names"
@@ -121,7 +121,7 @@ enum CodeMethod {
         method.call = { instance, data, arguments, count, _, error in
             guard let instance, let data, let arguments, count == 2 else { return InvivoError.Code.internal.rawValue }
             let core = Unmanaged<TypeBox>.fromOpaque(data).takeUnretainedValue().core
-            return answering(core.table, error) {
+            return answering(core, error) {
                 let list = arguments[1].as.list
                 var reader = Arguments(list.items, Int(list.count), core)
                 let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()

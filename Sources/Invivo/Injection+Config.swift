@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// Values of the configuration, and strings.
+/// Values of contexts and of the configuration, and strings.
 extension Injection {
     /// The configuration value at a path, converted to the type of the receiver. The path is looked up in the
     /// definition's own assembly first, then globally; `"/drums.voices"` is a whole path. A changed value updates its
@@ -10,6 +10,34 @@ extension Injection {
     /// As above, with a default for a missing value.
     public static func config(_ path: String, default value: some InvivoConvertible) -> Injection {
         Injection(.config(path, Inner(.value(value)), .any))
+    }
+
+    /// The value of a key of contexts: a lookup from the context in which the object is created.
+    ///
+    /// With a kind, from the nearest context of that kind. Without a value and a default it is an error, unless it is `optional`.
+    public static func context<Value>(_ key: ContextKey<Value>, of kind: String? = nil) -> Injection {
+        Injection(
+            .context(key.name, kind: kind, nil) { core throws(InvivoError) in _ = try core.contextKey(key) })
+    }
+
+    /// As above, with a default for a missing value.
+    public static func context<Value>(
+        _ key: ContextKey<Value>, of kind: String? = nil, default value: some InvivoConvertible
+    ) -> Injection {
+        Injection(
+            .context(key.name, kind: kind, Inner(.value(value))) { core throws(InvivoError) in
+                _ = try core.contextKey(key)
+            })
+    }
+
+    /// The value of a key of contexts, by the key's name.
+    public static func context(named key: String, of kind: String? = nil) -> Injection {
+        Injection(.context(key, kind: kind, nil) { _ in })
+    }
+
+    /// As above, with another injection for a missing value.
+    public static func context(named key: String, of kind: String? = nil, default other: Injection) -> Injection {
+        Injection(.context(key, kind: kind, Inner(other)) { _ in })
     }
 
     /// The value of a string, converted by the named converter, or by the receiver's.

@@ -40,6 +40,8 @@ public struct Injection {
         /// A value of the configuration, with its default, in a kind.
         case config(String, Inner?, InvivoKind)
         case text(Inner, String?)
+        /// The value of a key of contexts, from the nearest context of a kind, with its default. The key is declared in the runtime.
+        case context(String, kind: String?, Inner?, declare: (Core) throws(InvivoError) -> Void)
     }
 
     /// An injection inside another one.

@@ -236,6 +236,11 @@ extension String {
     init(text: UnsafePointer<CChar>?) { self = text.map { String(cString: $0) } ?? "" }
 }
 
+/// Runs the body of a callback of a runtime, in the runtime's current context. Returns its status and, on request, its error.
+func answering(_ core: Core, _ out: ErrorOut?, _ body: () throws -> Void) -> invivo_status {
+    answering(core.table, out) { try core.inCallback(body) }
+}
+
 /// Runs the body of a callback of the C ABI. Returns its status and, on request, its error.
 func answering(_ table: Table, _ out: ErrorOut?, _ body: () throws -> Void) -> invivo_status {
     let former = Planning.beginCallback()

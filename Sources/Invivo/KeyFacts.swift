@@ -19,7 +19,7 @@ public struct KeyFacts {
     public let making: String
     /// The scope; nil for a host scope, whose name is `scopeName`.
     public let scope: Scope?
-    /// The name of its scope where the host has registered that.
+    /// The name of its scope where the host has registered that, or of its kind of contexts.
     public let scopeName: String?
     /// The source location of the declaration: the file, or empty, and the line, or 0.
     public let file: String, line: Int
@@ -30,8 +30,8 @@ public struct KeyFacts {
         func text(_ name: String) -> String? { if case .string(let text)? = facts[name] { text } else { nil } }
         type = if case .type(let type)? = facts["type"] { type } else { nil }
         making = text("making") ?? ""
-        scope = Scope(rawValue: try facts["scope"]?.get(UInt32.self) ?? 0)
         scopeName = text("scope_name")
+        scope = Scope(code: try facts["scope"]?.get(UInt32.self) ?? 0, kind: scopeName)
         file = text("file") ?? ""
         line = try facts["line"]?.get(Int.self) ?? 0
         var found: [Parameter] = []

@@ -85,7 +85,7 @@ final class MethodBox: Sendable {
             guard let instance, let data else { return InvivoError.Code.internal.rawValue }
             let box = Unmanaged<MethodBox>.fromOpaque(data).takeUnretainedValue()
             let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
-            return answering(box.core.table, error) {
+            return answering(box.core, error) {
                 let values = try InvivoValue.array(arguments, count, box.core, .component)
                 try box.method.call(object, values).answered(result, box.core)
             }

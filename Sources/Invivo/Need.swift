@@ -44,7 +44,7 @@ final class Need: @unchecked Sendable {
         property.set = { instance, data, value, error in
             guard let instance, let data, let value else { return InvivoError.Code.internal.rawValue }
             let need = Unmanaged<Need>.fromOpaque(data).takeUnretainedValue()
-            return answering(need.core.table, error) { try need.box(instance).fill(value.pointee, need.core) }
+            return answering(need.core, error) { try need.box(instance).fill(value.pointee, need.core) }
         }
         return property
     }

@@ -21,7 +21,7 @@ extension Runtime {
         options.find = { data, place, error in
             guard let data, let place else { return InvivoError.Code.internal.rawValue }
             let finder = Unmanaged<PlaceFinder>.fromOpaque(data).takeUnretainedValue()
-            return answering(finder.core.table, error) { place.pointee = try finder.find() ?? 0 }
+            return answering(finder.core, error) { place.pointee = try finder.find() ?? 0 }
         }
         options.destroy = { data in if let data { Unmanaged<PlaceFinder>.fromOpaque(data).release() } }
         if keep != nil {
@@ -73,6 +73,13 @@ extension Definition {
             }
         }
     }
+
+    /// One object in each context of a kind, found in the nearest one from the current context upward. Without a kind: in each
+    /// context in which it is resolved.
+    public func inContext(_ kind: String? = nil) -> Definition { with { $0.scope = .context(kind: kind) } }
+
+    /// One object in each context of a kind.
+    public func inContext(_ kind: ContextKind) -> Definition { inContext(kind.name) }
 
     /// One object for each thread, until the thread ends.
     public func perThread() -> Definition { with { $0.scope = .thread } }

@@ -168,7 +168,7 @@ private func makeEntry(
 ) -> invivo_status {
     guard let data, let out else { return InvivoError.Code.internal.rawValue }
     let maker = Unmanaged<PoolMaker>.fromOpaque(data).takeUnretainedValue()
-    return answering(maker.core.table, error) {
+    return answering(maker.core, error) {
         let made = try maker.make()
         out.pointee = try maker.core.lease(of: made, wrappedAs: maker.type)
     }

@@ -98,7 +98,7 @@ final class PropertyBox: Sendable {
             guard let instance, let data else { return InvivoError.Code.internal.rawValue }
             let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
             let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
-            return answering(box.core.table, error) { try box.read(object).answered(out, box.core) }
+            return answering(box.core, error) { try box.read(object).answered(out, box.core) }
         }
 
     static let set:
@@ -108,7 +108,7 @@ final class PropertyBox: Sendable {
             guard let instance, let data, let value else { return InvivoError.Code.internal.rawValue }
             let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
             let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
-            return answering(box.core.table, error) {
+            return answering(box.core, error) {
                 try box.write?(object, try InvivoValue(reading: value.pointee, box.core, .component))
             }
         }
@@ -118,7 +118,7 @@ final class PropertyBox: Sendable {
             data, value, error in
             guard let data, let value else { return InvivoError.Code.internal.rawValue }
             let box = Unmanaged<PropertyBox>.fromOpaque(data).takeUnretainedValue()
-            return answering(box.core.table, error) {
+            return answering(box.core, error) {
                 try box.check?(try InvivoValue(reading: value.pointee, box.core, .component))
             }
         }

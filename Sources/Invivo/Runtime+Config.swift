@@ -177,7 +177,7 @@ extension Runtime {
                 options.convert = { data, text, length, out, error in
                     guard let data else { return InvivoError.Code.internal.rawValue }
                     let box = Unmanaged<ConverterBox>.fromOpaque(data).takeUnretainedValue()
-                    return answering(box.core.table, error) {
+                    return answering(box.core, error) {
                         let bytes = UnsafeRawBufferPointer(start: text, count: Int(length))
                         try box.read(String(decoding: bytes, as: UTF8.self)).answered(out, box.core)
                     }
@@ -186,7 +186,7 @@ extension Runtime {
                     options.read = { data, value, out, error in
                         guard let data, let value else { return InvivoError.Code.internal.rawValue }
                         let box = Unmanaged<ConverterBox>.fromOpaque(data).takeUnretainedValue()
-                        return answering(box.core.table, error) {
+                        return answering(box.core, error) {
                             let given = try InvivoValue(reading: value.pointee, box.core)
                             try box.readValue?(given).answered(out, box.core)
                         }

@@ -135,6 +135,6 @@ extension ChangeSet {
 
     /// Drops all instances of a scope.
     public func reset(_ scope: Scope) throws(InvivoError) {
-        try core.call { $0.pointee.changes_reset_scope(handle, scope.rawValue, $1) }
+        try core.call { $0.pointee.changes_reset_scope(handle, scope.code, $1) }
     }
 }

@@ -25,6 +25,9 @@ extension Runtime {
         public var startTimeout: Duration?
         /// The limit of a stop; nil is 60 s. A longer one is an error in the report.
         public var stopTimeout: Duration?
+        /// The limit for the end of a context, with the builds that it waits for and all its stops; nil is 5 s, and
+        /// `.seconds(Int64.max)` no limit.
+        public var endTimeout: Duration?
         /// The longest time for which a replaced or removed object waits for the program's last reference before it is
         /// stopped. A stop at the limit is logged as a warning. nil: no limit.
         public var stopGrace: Duration? = .seconds(30)
@@ -77,6 +80,7 @@ extension Runtime {
         public var commitTimeout: Duration
         public var startTimeout: Duration
         public var stopTimeout: Duration
+        public var endTimeout: Duration
         /// nil: no limit.
         public var stopGrace: Duration?
         public var maximumDocumentSize: Int
@@ -229,6 +233,7 @@ extension Runtime.Options {
         if let commitTimeout { raw.commit_timeout_ms = commitTimeout.milliseconds }
         if let startTimeout { raw.start_timeout_ms = startTimeout.milliseconds }
         if let stopTimeout { raw.stop_timeout_ms = stopTimeout.milliseconds }
+        if let endTimeout { raw.end_timeout_ms = max(1, endTimeout.milliseconds) }
         if let maximumDocumentNodes { raw.max_document_nodes = UInt64(clamping: maximumDocumentNodes) }
         if let maximumEachEntries { raw.max_each_entries = UInt64(clamping: maximumEachEntries) }
         if let pinMaximumAge { raw.pin_max_age_ms = max(1, pinMaximumAge.milliseconds) }
@@ -280,6 +285,7 @@ extension Runtime.ChangeableOptions {
         (quiet, settleMaximum) = (duration(raw.quiet_ms), duration(raw.settle_max_ms))
         commitTimeout = duration(raw.commit_timeout_ms)
         (startTimeout, stopTimeout) = (duration(raw.start_timeout_ms), duration(raw.stop_timeout_ms))
+        endTimeout = duration(raw.end_timeout_ms)
         stopGrace = raw.stop_grace_ms == .max ? nil : duration(raw.stop_grace_ms)
         maximumDocumentSize = Int(clamping: raw.max_document_bytes)
         maximumDocumentNodes = Int(clamping: raw.max_document_nodes)
@@ -297,6 +303,7 @@ extension Runtime.ChangeableOptions {
         (raw.quiet_ms, raw.settle_max_ms) = (quiet.milliseconds, milliseconds(settleMaximum))
         raw.commit_timeout_ms = milliseconds(commitTimeout)
         (raw.start_timeout_ms, raw.stop_timeout_ms) = (milliseconds(startTimeout), milliseconds(stopTimeout))
+        raw.end_timeout_ms = milliseconds(endTimeout)
         raw.stop_grace_ms = stopGrace.map(milliseconds) ?? .max
         raw.max_document_bytes = count(maximumDocumentSize)
         raw.max_document_nodes = count(maximumDocumentNodes)

@@ -120,12 +120,12 @@ private final class TreeWalk {
         tree.child = { parent, index, out, data, error in
             guard let data, let out else { return InvivoError.Code.internal.rawValue }
             let walk = TreeWalk.of(data)
-            return answering(walk.core.table, error) { out.pointee = try walk.child(index, of: parent) }
+            return answering(walk.core, error) { out.pointee = try walk.child(index, of: parent) }
         }
         tree.key_name = { object, out, data, error in
             guard let data, let out else { return InvivoError.Code.internal.rawValue }
             let walk = TreeWalk.of(data)
-            return answering(walk.core.table, error) {
+            return answering(walk.core, error) {
                 guard let key = try walk.keyOf(Object(holding: object, walk.core)) else { return }
                 out.pointee = UnsafePointer(try walk.arena.name(key))
             }

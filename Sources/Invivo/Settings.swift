@@ -190,7 +190,7 @@ private final class SettingsTypeBox: Sendable {
     }
 
     func bind(_ changes: invivo_changes, _ name: String, _ path: String, _ error: ErrorOut?) -> invivo_status {
-        answering(core.table, error) { try body(ChangeSet(borrowing: changes, core), name, path) }
+        answering(core, error) { try body(ChangeSet(borrowing: changes, core), name, path) }
     }
 }
 
@@ -208,7 +208,7 @@ private final class BindingBox: Sendable {
         _ section: UnsafePointer<invivo_section>, _ out: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
         _ error: ErrorOut?
     ) -> invivo_status {
-        answering(core.table, error) {
+        answering(core, error) {
             let given = section.pointee
             let variables = try given.variables.map { try InvivoValue(reading: $0.pointee, core) }
             var strings: [String: InvivoValue] = [:]

@@ -16,7 +16,7 @@ public struct Setup: Sendable {
                 { data, error in
                     guard let data else { return InvivoError.Code.internal.rawValue }
                     let box = Unmanaged<UndoBox>.fromOpaque(data).takeRetainedValue()
-                    return answering(box.core.table, error) { try box.undo() }
+                    return answering(box.core, error) { try box.undo() }
                 }, box, $1)
         }
     }
@@ -88,7 +88,7 @@ struct SetupHooks: Sendable {
         if setup != nil {
             options.setup = { instance, data, error in
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
-                return answering(box.core.table, error) { try box.setupHooks.setup?(object, Setup(core: box.core)) }
+                return answering(box.core, error) { try box.setupHooks.setup?(object, Setup(core: box.core)) }
             }
         }
         if teardown != nil {
@@ -110,6 +110,6 @@ extension TypeBox {
         _ error: UnsafeMutablePointer<OpaquePointer?>?, _ hook: (SetupHooks) -> SetupHooks.Hook?
     ) -> invivo_status {
         guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
-        return answering(box.core.table, error) { try hook(box.setupHooks)?(object) }
+        return answering(box.core, error) { try hook(box.setupHooks)?(object) }
     }
 }

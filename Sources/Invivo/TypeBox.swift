@@ -66,7 +66,7 @@ final class TypeBox: Sendable {
         options.concurrency = UInt32(type.isShared ? INVIVO_SHARED : INVIVO_CONFINED)
         options.make = { instance, build, arguments, count, data, error in
             guard let box = TypeBox.box(data), let instance else { return InvivoError.Code.internal.rawValue }
-            return answering(box.core.table, error) {
+            return answering(box.core, error) {
                 guard let make = box.make else {
                     throw InvivoError(
                         .unsupported, "the type \(box.name) has no factory; give it a `make`")
@@ -81,24 +81,24 @@ final class TypeBox: Sendable {
         options.release = { instance, data in
             guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return }
             box.core.forget(object)
-            Unmanaged.passUnretained(object).release()
+            box.core.inCallback { Unmanaged.passUnretained(object).release() }
         }
         if prepare != nil {
             options.prepare = { instance, data, error in
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
-                return answering(box.core.table, error) { try box.prepare?(object) }
+                return answering(box.core, error) { try box.prepare?(object) }
             }
         }
         if start != nil {
             options.start = { instance, data, error in
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
-                return answering(box.core.table, error) { try box.start?(object) }
+                return answering(box.core, error) { try box.start?(object) }
             }
         }
         if stop != nil {
             options.stop = { instance, data, error in
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
-                return answering(box.core.table, error) { try box.stop?(object) }
+                return answering(box.core, error) { try box.stop?(object) }
             }
         }
         setupHooks.describe(in: &options)
@@ -136,7 +136,7 @@ final class TypeBox: Sendable {
                 guard let box = TypeBox.box(data), let instance, let object = TypeBox.object(instance) else {
                     return InvivoError.Code.internal.rawValue
                 }
-                return answering(box.core.table, error) {
+                return answering(box.core, error) {
                     try box.willInject?(object)
                     for need in box.needs where need.injection == nil { try need.box(instance).look(in: box.core) }
                 }
@@ -145,13 +145,13 @@ final class TypeBox: Sendable {
         if didInject != nil {
             options.did_inject = { instance, data, error in
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
-                return answering(box.core.table, error) { try box.didInject?(object) }
+                return answering(box.core, error) { try box.didInject?(object) }
             }
         }
         if takeResolver != nil {
             options.take_runtime = { instance, data, _, error in
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance) else { return 0 }
-                return answering(box.core.table, error) { try box.takeResolver?(object, Resolver(box.core, nil)) }
+                return answering(box.core, error) { try box.takeResolver?(object, Resolver(box.core, nil)) }
             }
         }
         addTree(&options)

@@ -9,7 +9,7 @@ extension TypeBox {
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance), let out else {
                     return InvivoError.Code.internal.rawValue
                 }
-                return answering(box.core.table, error) { out.pointee = try box.child(index, of: object) }
+                return answering(box.core, error) { out.pointee = try box.child(index, of: object) }
             }
         }
         if keyName != nil {
@@ -17,7 +17,7 @@ extension TypeBox {
                 guard let box = TypeBox.box(data), let object = TypeBox.object(instance), let out else {
                     return InvivoError.Code.internal.rawValue
                 }
-                return answering(box.core.table, error) {
+                return answering(box.core, error) {
                     guard let name = try box.keyName?(object) else { return }
                     out.pointee = try BorrowedText.lend(name)
                 }
@@ -32,7 +32,7 @@ extension TypeBox {
             guard let box = TypeBox.box(data), let object = TypeBox.object(instance), let out else {
                 return InvivoError.Code.internal.rawValue
             }
-            return answering(box.core.table, error) {
+            return answering(box.core, error) {
                 guard let parent = try box.parent?(object) else { return }
                 out.pointee = try box.core.lease(of: parent, isDescribed: false)
             }

@@ -5,6 +5,8 @@
 #include "changes.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <exception>
 
 namespace invivo {
 
@@ -151,6 +153,20 @@ struct context_entry {
     uint64_t distance = 0; ///< the number of contexts between; 0: the context itself
 };
 
+/// How a context ends, for `context_ref::end`.
+struct context_ending {
+    std::chrono::milliseconds timeout{0}; ///< of the whole end; 0: `end_timeout_ms` of the runtime
+    bool refuses_children = false;        ///< while contexts hold it strongly, the end has no effect and throws INVIVO_E_BUSY
+    invivo_status failure = INVIVO_OK;    ///< why the work in the context failed, for `context_ref::failure`
+    std::string failure_message{};
+};
+
+/// Why the work in a context failed.
+struct context_failure {
+    invivo_status code = INVIVO_OK;
+    std::string message;
+};
+
 /// A context that other code keeps open. Small; may be empty. After the end of the context, calls throw INVIVO_E_STALE.
 class context_ref {
 public:
@@ -243,6 +259,40 @@ public:
     /// Finds the nearest context upward of a kind.
     context_ref find_kind(c_text kind, uint32_t flags = 0) const { return find(kind, nullptr, flags); }
 
+    // ---- objects that live in contexts
+
+    /// Resolves a key, with this as the current context of the call. Throws INVIVO_E_NOT_READY for an object of a kind of which no
+    /// context is open here or above.
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(key<T> key, const Arguments &...arguments) const {
+        invivo_object found{};
+        if constexpr (sizeof...(Arguments) == 0) {
+            detail::checked([&](invivo_error **e) { return invivo_context_resolve(raw_, key.raw, &found, e); });
+        } else {
+            detail::borrowed<Arguments...> given(arguments...);
+            entered_context inside(raw_);
+            detail::checked([&](invivo_error **e) {
+                return invivo_resolve_with(runtime_, key.raw, given.data(), given.size(), &found, e);
+            });
+        }
+        return ref<T>(invivo::object(found));
+    }
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> resolve(c_text name, const Arguments &...arguments) const {
+        key<T> found;
+        detail::checked([&](invivo_error **e) { return invivo_key_find(runtime_, name, &found.raw, e); });
+        return resolve(found, arguments...);
+    }
+    /// Resolves the object of the one definition of type T.
+    template <typename T> INVIVO_LOCAL ref<T> resolve() const { return of_type<T>(0); }
+    /// Resolves the object of the one definition of type T, or an empty ref if there is none.
+    template <typename T> INVIVO_LOCAL ref<T> resolve_if() const { return of_type<T>(INVIVO_LOOKUP_OPTIONAL); }
+    /// Returns why the work in the context failed that is ending, for code that stops its objects; nothing if it has not failed.
+    std::optional<context_failure> failure() const {
+        const char *message = nullptr;
+        const invivo_status code = invivo_context_failure(raw_, &message);
+        if (code == INVIVO_OK) return std::nullopt;
+        return context_failure{code, message ? message : ""};
+    }
+
     // ---- the current context, and objects
 
     /// Makes it the current context of the calling thread, until the end of the block.
@@ -253,9 +303,18 @@ public:
     }
     template <typename T> INVIVO_LOCAL void attach(const ref<T> &to) const { attach(to.held()); }
 
-    /// Ends the context, whoever holds it. Ending it again returns the result of the first call.
-    void end() const {
-        detail::checked([&](invivo_error **e) { return invivo_context_end(raw_, e); });
+    /// Ends the context, whoever holds it: waits for builds in it, and stops its objects, the last created first. Ending it again
+    /// returns the result of the first call. Returns the keys, or types, of its objects that are still held; they end with their last
+    /// lease.
+    std::vector<std::string> end(const context_ending &how = {}) const {
+        invivo_context_ending options{};
+        options.struct_size = sizeof(options);
+        options.timeout_ms = detail::milliseconds_of(how.timeout);
+        options.flags = how.refuses_children ? static_cast<uint32_t>(INVIVO_END_REFUSES_CHILDREN) : 0;
+        options.failure = how.failure, options.failure_message = detail::text_or_null(how.failure_message);
+        value leased;
+        detail::checked([&](invivo_error **e) { return invivo_context_end_with(raw_, &options, leased.out(), e); });
+        return leased.as<std::vector<std::string>>();
     }
 
 protected:
@@ -271,6 +330,14 @@ protected:
 private:
     using getter = invivo_status (*)(invivo_context, invivo_key, invivo_value *, invivo_error **);
 
+    template <typename T> INVIVO_LOCAL ref<T> of_type(uint32_t flags) const {
+        invivo_object found{};
+        entered_context inside(raw_);
+        detail::checked([&](invivo_error **e) {
+            return invivo_resolve_type(runtime_, detail::name_of<T>().c_str(), nullptr, flags, &found, e);
+        });
+        return ref<T>(invivo::object(found));
+    }
     template <typename T> INVIVO_LOCAL T got(invivo_key key) const {
         value held;
         detail::checked([&](invivo_error **e) { return invivo_context_get(raw_, key, held.out(), e); });
@@ -327,24 +394,40 @@ private:
 };
 
 /// A context that ends with its block. The destructor does not throw: an error of the end is logged, and is the runtime's last error.
+/// If an exception leaves the block, code that stops the objects of the context finds INVIVO_E_HOST in `failure`, without the message
+/// of the exception, which a destructor cannot know; `context_builder::run` passes it.
 class context : public context_ref {
 public:
     context() noexcept = default;
     /// Takes over an open context.
     context(invivo_runtime runtime, invivo_context owned) noexcept : context_ref(runtime, owned) {}
-    context(context &&from) noexcept : context_ref(from) { from.raw_ = {}; }
+    context(context &&from) noexcept : context_ref(from), exceptions_(from.exceptions_) { from.raw_ = {}; }
     context &operator=(context &&from) noexcept {
-        std::swap(runtime_, from.runtime_), std::swap(raw_, from.raw_);
+        std::swap(runtime_, from.runtime_), std::swap(raw_, from.raw_), std::swap(exceptions_, from.exceptions_);
         return *this;
     }
     ~context() {
-        if (!raw_.bits) return;
-        invivo_error *failed = nullptr;
-        if (invivo_context_end(raw_, &failed) != INVIVO_OK) (void)invivo_runtime_note_error(runtime_, failed);
-        invivo_error_release(failed);
+        if (std::uncaught_exceptions() > exceptions_) end_after(INVIVO_E_HOST, "an exception left the block");
+        else end_after(INVIVO_OK, nullptr);
     }
     /// Leaves the end of the context to the caller, who is its holder now.
     invivo_context release() noexcept { return std::exchange(raw_, invivo_context{}); }
+
+private:
+    friend class context_builder;
+
+    /// Ends the context after work that has failed, or has not. An error of the end is logged.
+    void end_after(invivo_status failure, const char *message) noexcept {
+        if (!raw_.bits) return;
+        invivo_context_ending options{};
+        options.struct_size = sizeof(options);
+        options.failure = failure, options.failure_message = message;
+        invivo_error *failed = nullptr;
+        if (invivo_context_end_with(release(), &options, nullptr, &failed) != INVIVO_OK) (void)invivo_runtime_note_error(runtime_, failed);
+        invivo_error_release(failed);
+    }
+
+    int exceptions_ = std::uncaught_exceptions(); ///< of the thread, when the block began
 };
 
 /// One of the holders of a context. A context without a kind ends with its last holder. May be empty.
@@ -409,6 +492,35 @@ public:
         invivo_context opened{};
         detail::checked([&](invivo_error **e) { return invivo_context_open(runtime_, &options, &opened, e); });
         return {runtime_, opened};
+    }
+
+    /// Opens the context, calls `body(context_ref)` with it as the current one of the thread, and ends it. An exception of `body` is
+    /// thrown again after the end, which receives its message; an error of the end is logged then, and thrown otherwise.
+    template <typename Body> INVIVO_LOCAL auto run(Body &&body) const {
+        context opened = open();
+        const auto call = [&] {
+            const entered_context inside(opened.raw());
+            return body(static_cast<const context_ref &>(opened));
+        };
+        const auto guarded = [&]() -> decltype(call()) {
+            try {
+                return call();
+            } catch (const error &failed) {
+                opened.end_after(failed.code(), failed.what());
+                throw;
+            } catch (const std::exception &failed) {
+                opened.end_after(INVIVO_E_HOST, failed.what());
+                throw;
+            }
+        };
+        if constexpr (std::is_void_v<decltype(call())>) {
+            guarded();
+            context_ref(opened.runtime(), opened.release()).end();
+        } else {
+            auto result = guarded();
+            context_ref(opened.runtime(), opened.release()).end();
+            return result;
+        }
     }
 
 private:

@@ -108,7 +108,7 @@ struct key_facts {
     };
     invivo_type type{};      ///< of its objects, or one of its supertypes
     uint32_t scope = 0;      ///< INVIVO_SCOPE_...
-    std::string scope_name;  ///< name of a host scope
+    std::string scope_name;  ///< name of a host scope, or of a kind of contexts
     std::string making;      ///< "initializer", "factory", "method", "constant", "choice", ...
     std::string file;
     uint32_t line = 0;

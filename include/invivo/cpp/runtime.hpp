@@ -277,7 +277,8 @@ public:
     [[nodiscard]] context_builder context(c_text kind = nullptr, const char *file = __builtin_FILE(), int line = __builtin_LINE()) const {
         return {raw_, kind, file, line};
     }
-    /// Returns the context that the calling thread has entered last and that has not ended; empty if there is none.
+    /// Returns the current context of the calling thread, or an empty one. In a factory, hook or stop it is the context in which the
+    /// object lives; otherwise the one that the thread has entered last and that has not ended.
     context_ref current_context() const noexcept { return {raw_, invivo_context_current(raw_)}; }
     /// Returns the nearest context of an object: its own, else that of its parent (`type::parent`), and so on; empty if there is none.
     context_ref context_of(const object &thing) const {

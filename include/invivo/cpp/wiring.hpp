@@ -76,7 +76,7 @@ public:
     injection hearing(std::string added, std::string removed) && {
         return added_ = std::move(added), removed_ = std::move(removed), std::move(*this);
     }
-    /// For a configuration value or entry: the default.
+    /// For a configuration value, an entry or a value of a context: the default.
     injection otherwise(injection what) && { return items_.assign(1, std::move(what)), std::move(*this); }
 
     /// Returns the raw form, borrowed from this and from `room`.
@@ -85,6 +85,12 @@ public:
     static injection of(uint32_t how, std::string reference = {}, std::vector<injection> items = {}, uint64_t index = 0) {
         injection made;
         made.how_ = how, made.reference_ = std::move(reference), made.items_ = std::move(items), made.index_ = index;
+        return made;
+    }
+    /// A value of a context of a kind, or ("") of the nearest one.
+    static injection context(const std::string &key, const std::string &kind) {
+        injection made = of(INVIVO_INJECT_CONTEXT, key);
+        if (!kind.empty()) made.constant_ = value::of(kind);
         return made;
     }
     injection named(std::string name) && { return name_ = std::move(name), std::move(*this); }
@@ -145,6 +151,9 @@ inline injection map(std::vector<std::pair<std::string, injection>> items) {
 }
 /// The configuration value at a path, converted to its target: of the definition's own assembly, else global.
 inline injection configured(const std::string &path) { return injection::of(INVIVO_INJECT_CONFIG, path); }
+/// The value of a key of contexts: a lookup from the context in which the object is created; with a kind, from the nearest context of
+/// that kind. A missing value is an error, unless it has a default (`otherwise`) or is `optional`.
+inline injection from_context(const std::string &key, const std::string &kind = {}) { return injection::context(key, kind); }
 /// For a definition with `each`: the value at a path below its entry; or the entry's name.
 inline injection entry(const std::string &path = {}) { return injection::of(INVIVO_INJECT_ENTRY, path); }
 inline injection entry_name() { return injection::of(INVIVO_INJECT_ENTRY_NAME); }
@@ -297,7 +306,8 @@ public:
     definition &singleton() { return scope(INVIVO_SCOPE_SINGLETON); }
     definition &lazy_singleton() { return scope(INVIVO_SCOPE_LAZY_SINGLETON); }
     definition &weak_singleton() { return scope(INVIVO_SCOPE_WEAK_SINGLETON); }
-    definition &context() { return scope(INVIVO_SCOPE_CONTEXT); }
+    /// One object in each context in which it is resolved; with a kind, in each context of that kind (context.h).
+    definition &context(std::string kind = {}) { return scope_name_ = std::move(kind), scope(INVIVO_SCOPE_CONTEXT); }
     /// One object per thread, until the thread ends.
     definition &thread() { return scope(INVIVO_SCOPE_THREAD); }
     /// One object per instance of a host scope (`runtime.scope`).
