@@ -41,6 +41,7 @@ extension Build {
         frames.append(
             Frame(
                 recipe, arguments, cell: cell, mark: mark.made, low: index, begun: cell == nil ? 0 : monotonicNow()))
+        if cell == nil { frames[index].home = startingContext?.bits ?? 0 }
         do throws(Failure) {
             if let cell {
                 frames[index].former = try FormerObjects(of: self).former(of: recipe, arguments, in: cell)
@@ -63,7 +64,7 @@ extension Build {
         let cell = frames[index].cell
         guard let object = try instance(recipe, arguments, index), let record = ObjectTable.record(object) else {
             // Deferred steps get null, too.
-            frames[index].isNull = true
+            frames[index].condition = .null
             try runDeferred(index)
             return nil
         }
@@ -80,7 +81,7 @@ extension Build {
             ObjectCycles.mark(object, record)
         }
         // Deferred steps run now that the instance exists, or when it is decorated.
-        frames[index].awaitsDecoration = !recipe.decorators.isEmpty
+        if !recipe.decorators.isEmpty { frames[index].condition = .undecorated }
         if recipe.decorators.isEmpty { try runDeferred(index) }
         try inject(recipient, index)
         try graph.configuration(recipe.id)?.configure(record)
@@ -269,7 +270,7 @@ extension Build {
             }
             try replace(recipe, decorator, index)
         }
-        frames[index].awaitsDecoration = false
+        frames[index].condition = .usual
         guard let final = frames[index].record else { return (object, before) }
         let isReferred = !frames[index].deferred.isEmpty
         if final != before && (recipe.isInCycle || isReferred) {

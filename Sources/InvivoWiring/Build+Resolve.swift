@@ -46,13 +46,17 @@ extension Build {
             }
             // An alias leads to the compiled definition of its target: both have one object.
             let id = recipe.id
+            // Objects in other contexts have one of their own.
+            let home = startingContext?.bits ?? 0
             if let frame = frames.lastIndex(where: {
-                $0.recipe.id == id && $0.cell == nil && Self.isSame($0.arguments, arguments)
+                $0.recipe.id == id && $0.cell == nil && $0.home == home && Self.isSame($0.arguments, arguments)
             }) {
                 return try inFlight(frame, recipe)
             }
             if recipe.scope == .graph,
-                let entry = made.last(where: { $0.id == id && $0.cell == nil && Self.isSame($0.arguments, arguments) })
+                let entry = made.last(where: {
+                    $0.id == id && $0.cell == nil && $0.home == home && Self.isSame($0.arguments, arguments)
+                })
             {
                 return try take(entry)
             }

@@ -26,10 +26,18 @@ public final class Build: @unchecked Sendable {
         /// The lowest frame that something created here refers back to; its own index if none. Objects created here are
         /// complete only when that frame is.
         var low: Int
-        /// Whether its factory returned null.
-        var isNull = false
-        /// Whether the instance exists and is not decorated yet.
-        var awaitsDecoration = false
+        enum Condition {
+            case usual
+            /// Its factory returned null.
+            case null
+            /// The instance exists and is not decorated yet.
+            case undecorated
+        }
+        var condition = Condition.usual
+        var isNull: Bool { condition == .null }
+        var awaitsDecoration: Bool { condition == .undecorated }
+        /// The context in which an unshared object lives; 0: none.
+        var home: UInt64 = 0
         /// The requester of an object whose step was deferred.
         var requester: Recipe?
         /// The object that this one replaces.
@@ -92,6 +100,8 @@ public final class Build: @unchecked Sendable {
         /// Of a shared instance: published when `low` is reached. Nil for graph scope.
         let cell: Cell?
         let made: Made
+        /// The context in which an object of graph scope lives; 0: none.
+        var home: UInt64 = 0
         /// The time of its build in nanoseconds, including its dependencies; 0 if it is not measured.
         var took: UInt64 = 0
         var low: Int
