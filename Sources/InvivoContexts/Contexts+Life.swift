@@ -181,11 +181,19 @@ extension Contexts {
     public enum Ending {
         /// It has ended, with those that hold it strongly.
         case over
-        /// These are ending: those below a context come before it, the newest first. Each ends by `completeEnd`. Not `isMine`: another
-        /// call ends it.
-        case begun([(context: ContextHandle, isMine: Bool)])
+        /// These are ending: those below a context come before it, the newest first. Each ends by `completeEnd`.
+        case begun([Part])
         /// Another call ends it.
         case underWay
+    }
+
+    /// A context that is ending.
+    public struct Part {
+        public let context: ContextHandle
+        /// Not if another call ends it.
+        public let isMine: Bool
+        /// How many contexts are between it and the context whose end was requested, with that.
+        public let depth: Int
     }
 
     /// Begins the end of a context and of the open contexts that hold it strongly. Without objects and work in them, they end at once.
@@ -208,12 +216,19 @@ extension Contexts {
     /// With the lock.
     private func beginEnd(of top: RawContext, _ garbage: inout ContextGarbage) -> Ending {
         var isIdle = true
-        var ending: [(context: ContextHandle, isMine: Bool)] = []
+        var ending: [Part] = []
         var next = Self.innermost(of: top)
+        func depth(of context: RawContext) -> Int {
+            var (level, depth) = (context, 0)
+            while level != top, let parent = level.pointee.parent { (level, depth) = (parent, depth + 1) }
+            return depth
+        }
         while true {
             let former = iv_or_u64(iv_context_work(next), UInt64(IV_CONTEXT_ENDING))
             if former != 0 { isIdle = false }
-            ending.append((ContextHandle(of: next), former & UInt64(IV_CONTEXT_ENDING) == 0))
+            ending.append(
+                Part(
+                    context: ContextHandle(of: next), isMine: former & UInt64(IV_CONTEXT_ENDING) == 0, depth: depth(of: next)))
             guard next != top else { break }
             if let older = next.pointee.next { next = Self.innermost(of: older) } else { next = next.pointee.parent }
         }

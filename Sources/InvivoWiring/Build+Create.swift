@@ -251,6 +251,7 @@ extension Build {
         if let made = ObjectTable.record(lease.bits), Self.isFresh(made, since: begun) {
             let extra = ObjectExtra.of(made)
             container.monitor.locked { extra.injected.insert(.object(maker), at: 0) }
+            adopt(lease.bits, made)
         }
         guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object has ended") }
         return lease.bits
@@ -324,6 +325,7 @@ extension Build {
             // It is older than the objects that the decorator received.
             let extra = ObjectExtra.of(record)
             container.monitor.locked { extra.injected.insert(.object(kept), at: 0) }
+            adopt(answer, record)
         }
         withExtendedLifetime((kept, lease)) {}
     }
@@ -402,6 +404,13 @@ extension Build {
     private func noteHome(of record: Record) {
         guard let home = startingContext else { return }
         ObjectExtra.of(record).home = home
+    }
+
+    /// An object that a decorator or a factory method has created and started lives in the context of the object that it stands for.
+    private func adopt(_ object: UInt64, _ record: Record) {
+        guard let home = startingContext else { return }
+        ObjectExtra.of(record).home = home
+        if container.lifecycle.state(of: record) == .started { stopWithContext(object, record) }
     }
 
     /// The end of an object's context stops it, unless it is disposed of before.

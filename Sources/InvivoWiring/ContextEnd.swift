@@ -55,21 +55,24 @@ public struct ContextEnd {
         let timeout = options.timeout ?? container.options.current.endTimeout
         let now = monotonicNow()
         let deadline = timeout > .max - now ? .max : now + timeout
-        var (leased, failures): ([String], [Failure]) = ([], [])
+        var leased: [String] = []
         switch try Contexts.beginEnd(context, refusesChildren: options.refusesChildren) {
         case .over: break
         case .underWay: try wait(for: context, until: deadline)
         case .begun(let contexts):
-            for (each, isMine) in contexts {
-                guard isMine else {
-                    do throws(Failure) { try wait(for: each, until: deadline) } catch { failures.append(error) }
+            // The failures in contexts that have ended, by the depth of these. Those of a context are those below it, too.
+            var failures: [Int: [Failure]] = [:]
+            for part in contexts {
+                guard part.isMine else {
+                    do throws(Failure) { try wait(for: part.context, until: deadline) } catch {
+                        failures[part.depth, default: []].append(error)
+                    }
                     continue
                 }
-                let failed = end(each, until: deadline, &leased)
-                if each != context, let failed { failures.append(failed) }
-                if each == context, let failure = Failure.gathered((failed.map { [$0] } ?? []) + failures) {
-                    objects.note(failure, of: context)
-                }
+                let own = end(part.context, until: deadline, &leased)
+                let all = (own.map { [$0] } ?? []) + (failures.removeValue(forKey: part.depth + 1) ?? [])
+                if let failure = Failure.gathered(all) { objects.note(failure, of: part.context) }
+                failures[part.depth, default: []] += all
                 container.monitor.locked { container.monitor.broadcast() }
             }
         }
@@ -125,12 +128,20 @@ public struct ContextEnd {
 extension Container: ContextLife {
     /// Ends a context that nobody holds any more. Failures of its stops are noted.
     public func endReleased(_ context: ContextHandle) {
-        do throws(Failure) { _ = try ContextEnd.run(context) } catch { life.stopFailures.note(error) }
+        do throws(Failure) { _ = try ContextEnd.run(context) } catch  where error.code == .inCallback {
+            registry.contextObjects.addReleased(context)
+        } catch { life.stopFailures.note(error) }
+    }
+
+    /// Ends the contexts whose last holder left in code of objects in them, if that code has returned.
+    func endReleasedContexts() {
+        for context in registry.contextObjects.takeReleased() { endReleased(context) }
     }
 
     /// Ends work in a context; the end of the context may wait for it.
     func end(_ stay: ContextStay) {
         if stay.end() { monitor.locked { monitor.broadcast() } }
+        endReleasedContexts()
     }
 
     /// The object of a definition in a context, with one lease, if it is built and not stopped. Nil if it is to be built.

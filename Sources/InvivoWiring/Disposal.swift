@@ -220,6 +220,7 @@ public enum Disposal {
             Contexts.workingAlways(in: extra?.takeUnretainedValue().home, type.container.core) { end(record, extra, type) }
         }
         thread.pointee.ending = outer
+        type.container.endReleasedContexts()
         // Injected objects are released last: their user has ended.
         if let extra { type.container.deferred.end(extra.takeUnretainedValue()) }
         letGo(of: extra, record)
