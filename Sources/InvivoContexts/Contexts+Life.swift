@@ -217,20 +217,24 @@ extension Contexts {
     private func beginEnd(of top: RawContext, _ garbage: inout ContextGarbage) -> Ending {
         var isIdle = true
         var ending: [Part] = []
-        var next = Self.innermost(of: top)
-        func depth(of context: RawContext) -> Int {
-            var (level, depth) = (context, 0)
-            while level != top, let parent = level.pointee.parent { (level, depth) = (parent, depth + 1) }
-            return depth
+        var (next, depth) = (top, 0)
+        func descend() {
+            while let child = next.pointee.first_child { (next, depth) = (child, depth + 1) }
         }
+        descend()
         while true {
             let former = iv_or_u64(iv_context_work(next), UInt64(IV_CONTEXT_ENDING))
             if former != 0 { isIdle = false }
             ending.append(
                 Part(
-                    context: ContextHandle(of: next), isMine: former & UInt64(IV_CONTEXT_ENDING) == 0, depth: depth(of: next)))
+                    context: ContextHandle(of: next), isMine: former & UInt64(IV_CONTEXT_ENDING) == 0, depth: depth))
             guard next != top else { break }
-            if let older = next.pointee.next { next = Self.innermost(of: older) } else { next = next.pointee.parent }
+            if let older = next.pointee.next {
+                next = older
+                descend()
+            } else {
+                (next, depth) = (next.pointee.parent, depth - 1)
+            }
         }
         guard isIdle else { return .begun(ending) }
         endTree(from: top, &garbage)
