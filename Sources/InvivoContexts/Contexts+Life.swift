@@ -262,7 +262,8 @@ extension Contexts {
                 guard context != top else {
                     throw Failure(
                         .inCallback,
-                        "\(description(of: top)) cannot be ended by a build or hook of an object in it: end it when that has returned")
+                        "\(description(of: top)) cannot be ended by a build or hook of an object in it: end it when that has returned"
+                    )
                 }
                 next = context.pointee.flags & UInt8(IV_CONTEXT_STRONG) == 0 ? nil : context.pointee.parent
             }
@@ -280,7 +281,8 @@ extension Contexts {
         guard !children.isEmpty else { return }
         throw Failure(
             .busy,
-            "\(description(of: context)) cannot end while contexts in it are open: \(children.listed(most: 8)); end them first")
+            "\(description(of: context)) cannot end while contexts in it are open: \(children.listed(most: 8)); end them first"
+        )
     }
 
     /// With the lock: ends a context after those that hold it strongly, the newest first, all at one instant.

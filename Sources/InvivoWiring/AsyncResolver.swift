@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoContexts
 public import InvivoObjects
 
 /// Resolves keys where their objects belong, without waiting for it. Any thread.
@@ -28,7 +29,10 @@ public final class AsyncResolver: Sendable {
         let kept = try arguments.map { (argument) throws(Failure) in try argument.leasedAnew() }
         let hand: Resolved = { [self] result in deliverResolved(result, to: deliver, resolved) }
         let pin = HeldPin(container.core, tag: container.tag)
-        let work: WorkerThreads.Task = { [self] in hand(pin.within { resolveNow(id, kept) }) }
+        let context = Contexts.current(container.core)
+        let work: WorkerThreads.Task = { [self] in
+            hand(pin.within { within(context) { resolveNow(id, kept) } })
+        }
         let domain = recipe.type?.domain
         let isBuilt =
             arguments.isEmpty
@@ -45,8 +49,20 @@ public final class AsyncResolver: Sendable {
         if let domain { return workIn(domain) }
         guard case .choice = recipe.maker else { return try threads.run(work) }
         try threads.run { [self] in
-            if let domain = pin.within({ domainOfChoice(id, kept) }) { workIn(domain) } else { work() }
+            if let domain = pin.within({ within(context) { domainOfChoice(id, kept) } }) {
+                workIn(domain)
+            } else {
+                work()
+            }
         }
+    }
+
+    /// Runs `body` with the requester's context as the current one. A context that has ended is none.
+    private func within<Result>(_ context: ContextHandle?, _ body: () -> Result) -> Result {
+        guard let context else { return body() }
+        do throws(Failure) {
+            return try Contexts.visiting(context, container.core) { () throws(Failure) in body() }
+        } catch { return body() }
     }
 
     /// The domain of the object that a choice leads to; nil for any thread. Nil also if the choice leads nowhere: the resolve

@@ -23,10 +23,13 @@ extension Build {
         // Objects that reloads follow belong to the domain of their type.
         if recipe.isTracked { try checkDomain(recipe.definition) }
         guard recipe.scope.isShared else {
-            if let context = startingContext, !hasStay(in: context), Contexts.isEnding(context) {
-                throw endingFailure(context, recipe)
+            guard let context = startingContext, !hasStay(in: context) else {
+                return try makeHere(recipe, arguments, cell: cell)
             }
-            return try makeHere(recipe, arguments, cell: cell)
+            // Code of a build in another context has requested it.
+            return try staying(in: context, for: recipe) { (_) throws(Failure) in
+                try makeHere(recipe, arguments, cell: cell)
+            }
         }
         // A shared object lives in its own context, or in none, whoever requests it.
         let home = cell?.scopeInstance.flatMap { $0.context }

@@ -266,7 +266,8 @@ public final class Build: @unchecked Sendable {
 
     func endingFailure(_ context: ContextHandle, _ recipe: Recipe) -> Failure {
         Failure(
-            .stale, "\(Contexts.name(of: context)) is ending, and '\(recipe.key)' is not built in it: nothing is created in it any more",
+            .stale,
+            "\(Contexts.name(of: context)) is ending, and '\(recipe.key)' is not built in it: nothing is created in it any more",
             path: recipe.key, at: recipe.definition.location)
     }
 

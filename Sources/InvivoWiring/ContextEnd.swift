@@ -87,7 +87,8 @@ public struct ContextEnd {
             return context.core == nil
         }
         guard !isOver else { return }
-        throw Failure(.timeout, "\(Contexts.name(of: context)) is being ended by another call, which has not returned in time")
+        throw Failure(
+            .timeout, "\(Contexts.name(of: context)) is being ended by another call, which has not returned in time")
     }
 
     /// Ends one context, and no others. Returns all failures as one.
@@ -102,13 +103,17 @@ public struct ContextEnd {
         }
         if !isIdle {
             failures.append(
-                Failure(.timeout, "a build in \(name) has not ended in time: it is abandoned, and its objects end when it has"))
+                Failure(
+                    .timeout,
+                    "a build in \(name) has not ended in time: it is abandoned, and its objects end when it has"))
         }
         // The newest first. Each is kept until all are stopped, because later stops may use it.
         let living = objects.takeAll(in: context).filter { ObjectTable.retain($0) }
         let records = living.compactMap(ObjectTable.record).sorted { iv_record_order($0) > iv_record_order($1) }
         for record in records {
-            if let failure = container.lifecycle.stop(record, inContext: context, until: deadline) { failures.append(failure) }
+            if let failure = container.lifecycle.stop(record, inContext: context, until: deadline) {
+                failures.append(failure)
+            }
         }
         Contexts.completeEnd(context)
         let scopes = container.registry.scopes
@@ -157,7 +162,8 @@ extension Container: ContextLife {
         if Contexts.isEnding(context), [.stopping, .stopped].contains(lifecycle.state(of: record)) {
             _ = ObjectTable.release(object)
             throw Failure(
-                .stale, "\(Contexts.name(of: context)) is ending, and '\(name(of: record))' is stopped", path: name(of: record))
+                .stale, "\(Contexts.name(of: context)) is ending, and '\(name(of: record))' is stopped",
+                path: name(of: record))
         }
         if let domain = ObjectType.of(record).domain, !domain.isCurrent {
             _ = ObjectTable.release(object)

@@ -217,7 +217,9 @@ public enum Disposal {
         let outer = thread.pointee.ending
         thread.pointee.ending = iv_ending()
         type.container.detached {
-            Contexts.workingAlways(in: extra?.takeUnretainedValue().home, type.container.core) { end(record, extra, type) }
+            Contexts.workingAlways(in: extra?.takeUnretainedValue().home, type.container.core) {
+                end(record, extra, type)
+            }
         }
         thread.pointee.ending = outer
         type.container.endReleasedContexts()

@@ -19,8 +19,11 @@ static void (*in_stop)(part *self);
 static const char *failing_init, *failing_stop;
 static const invivo_context nowhere;
 
+static pthread_mutex_t trace_lock = PTHREAD_MUTEX_INITIALIZER;
 static void say(const char *what, const char *name) {
+    pthread_mutex_lock(&trace_lock);
     if (strlen(trace) + strlen(what) + strlen(name) + 3 < sizeof trace) sprintf(trace + strlen(trace), "%s%s:%s", trace[0] ? " " : "", what, name);
+    pthread_mutex_unlock(&trace_lock);
 }
 static invivo_status fails(invivo_error **error) {
     *error = invivo_error_make(INVIVO_E_HOST, "the disk is full", NULL, NULL);
@@ -39,13 +42,13 @@ static invivo_status part_init(void *instance, const invivo_build *build, const 
     self->home = invivo_context_current(runtime);
     if (in_init) in_init(self);
     if (failing_init && !strcmp(failing_init, self->name)) return fails(error);
-    live++;
+    __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
     return INVIVO_OK;
 }
 static void part_deinit(void *instance, void *user_data) {
     (void)user_data;
     say("end", ((part *)instance)->name);
-    live--;
+    __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
 }
 static invivo_status part_start(void *instance, void *user_data, invivo_error **error) {
     (void)instance, (void)user_data, (void)error;
@@ -239,6 +242,47 @@ static void the_last_holder_may_leave_in_a_build(void) {
     CHECK_TEXT(trace, "stop:cache");
     OK(invivo_object_release(object));
     CHECK_TEXT(trace, "stop:cache end:cache");
+    finish();
+}
+
+static invivo_context inner_home;
+static pthread_barrier_t barrier;
+static int slow_is_built; /* atomic */
+static void build_slowly(part *self) {
+    if (!strcmp(self->name, "outer")) {
+        invivo_object object;
+        OK(invivo_context_resolve(inner_home, key_of("slow"), &object, E));
+        OK(invivo_object_release(object));
+    } else {
+        pthread_barrier_wait(&barrier);
+        /* Until the context is ending. */
+        invivo_context_options options = {.struct_size = sizeof options, .parent = inner_home};
+        invivo_context below;
+        while (invivo_context_open(runtime, &options, &below, NULL) == INVIVO_OK) invivo_context_end(below, NULL);
+        __atomic_store_n(&slow_is_built, 1, __ATOMIC_RELEASE);
+    }
+}
+static void *build_outer(void *context) {
+    bits_in(*(invivo_context *)context, "outer");
+    return NULL;
+}
+static void the_end_waits_for_a_prototype_of_a_build_in_another_context(void) {
+    begin();
+    define("slow", INVIVO_SCOPE_PROTOTYPE, NULL, NULL, NULL);
+    define("outer", INVIVO_SCOPE_CONTEXT, "request", NULL, NULL);
+    invivo_context request = open_kind("request", nowhere);
+    inner_home = open_kind("request", nowhere);
+    pthread_t thread;
+    pthread_barrier_init(&barrier, NULL, 2);
+    in_init = build_slowly, slow_is_built = 0;
+    pthread_create(&thread, NULL, build_outer, &request);
+    pthread_barrier_wait(&barrier);
+    OK(invivo_context_end(inner_home, E));
+    CHECK_EQUAL(__atomic_load_n(&slow_is_built, __ATOMIC_ACQUIRE), 1);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+    in_init = NULL;
+    OK(invivo_context_end(request, E));
     finish();
 }
 
@@ -485,6 +529,161 @@ static void a_refused_reload_changes_no_context(void) {
     finish();
 }
 
+/* ---- creation by other objects --------------------------------------------------------------------------------- */
+
+static invivo_status make_part(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
+    (void)instance, (void)user_data, (void)arguments, (void)count;
+    invivo_type type;
+    invivo_object object;
+    OK(invivo_type_find(runtime, "Part", &type, E));
+    invivo_status status = invivo_object_make(runtime, type, NULL, 0, &object, error);
+    if (status != INVIVO_OK) return status;
+    invivo_value borrowed = invivo_object_value(object);
+    status = invivo_value_copy(result, &borrowed, error);
+    OK(invivo_object_release(object));
+    return status;
+}
+static void a_factory_method_creates_in_the_context(void) {
+    begin();
+    invivo_method method = {.struct_size = sizeof method, .name = "make", .result = INVIVO_KIND_OBJECT, .call = make_part};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Factory", .concurrency = INVIVO_SHARED, .size = sizeof(part),
+                                   .alignment = 8, .init = part_init, .deinit = part_deinit, .parameters = inputs, .parameter_count = 2,
+                                   .methods = &method, .method_count = 1};
+    invivo_type type;
+    OK(invivo_type_register(runtime, &options, &type, E));
+    invivo_definition factory = definition_of("factory", "Factory", INVIVO_SCOPE_CONTEXT, "session", NULL, 0);
+    OK(invivo_define(runtime, &factory, NULL, E));
+    invivo_injection maker = REFERENCE("factory");
+    invivo_definition handler = definition_of("handler", "Part", INVIVO_SCOPE_CONTEXT, "request", NULL, 0);
+    handler.maker_method = "make", handler.maker = &maker, handler.maker_count = 1;
+    OK(invivo_define(runtime, &handler, NULL, E));
+    invivo_context session = open_kind("session", nowhere), request = open_kind("request", session), found;
+    invivo_object object = object_in(request, "handler");
+    CHECK_EQUAL(bits_in(request, "handler"), object.bits);
+    OK(invivo_context_of(object, &found, E));
+    CHECK_EQUAL(found.bits, request.bits);
+    OK(invivo_context_end(request, E));
+    CHECK_TEXT(trace, "stop:made");
+    OK(invivo_object_release(object));
+    OK(invivo_context_end(session, E));
+    CHECK_TEXT(trace, "stop:made end:made end:factory");
+    finish();
+}
+
+static void each_entry_has_an_object_in_each_context(void) {
+    begin();
+    static const char text[] = "config:\n  synth:\n    voices: {low: 1, high: 2}\n";
+    invivo_changes changes;
+    invivo_injection entry = {.how = INVIVO_INJECT_ENTRY};
+    invivo_definition voice = definition_of("synth.voice", "Part", INVIVO_SCOPE_CONTEXT, "request", &entry, 1);
+    voice.each = "voices";
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "voices.yaml", text, sizeof text - 1, E));
+    OK(invivo_changes_define(changes, &voice, NULL, E));
+    OK(invivo_changes_commit(changes, E));
+    invivo_context first = open_kind("request", nowhere), second = open_kind("request", nowhere);
+    uint64_t low = bits_in(first, "synth.voice[low]");
+    CHECK(bits_in(first, "synth.voice[high]") != low && bits_in(second, "synth.voice[low]") != low);
+    CHECK_EQUAL(bits_in(first, "synth.voice[low]"), low);
+    OK(invivo_context_end(first, E));
+    CHECK_TEXT(trace, "stop:synth.voice[high] stop:synth.voice[low] end:synth.voice[high] end:synth.voice[low]");
+    OK(invivo_context_end(second, E));
+    finish();
+}
+
+/* ---- domains and other threads --------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    invivo_job jobs[16];
+    int first, count;
+    bool is_over;
+} window = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+static invivo_status post(void *user_data, invivo_job job, invivo_error **error) {
+    (void)user_data, (void)error;
+    pthread_mutex_lock(&window.lock);
+    window.jobs[(window.first + window.count++) % 16] = job;
+    pthread_cond_broadcast(&window.came);
+    pthread_mutex_unlock(&window.lock);
+    return INVIVO_OK;
+}
+static void *run_window(void *argument) {
+    pthread_mutex_lock(&window.lock);
+    while (!window.is_over || window.count) {
+        if (!window.count) { pthread_cond_wait(&window.came, &window.lock); continue; }
+        invivo_job job = window.jobs[window.first++ % 16];
+        window.count--;
+        pthread_mutex_unlock(&window.lock);
+        invivo_job_run(job);
+        pthread_mutex_lock(&window.lock);
+    }
+    pthread_mutex_unlock(&window.lock);
+    return argument;
+}
+static uint8_t is_in_window(void *user_data) { return (void)user_data, pthread_equal(pthread_self(), window.thread) != 0; }
+static struct { invivo_object object; invivo_status status; int calls; } resolved;
+static void on_resolved(void *user_data, invivo_object object, const invivo_error *error) {
+    (void)user_data;
+    pthread_mutex_lock(&window.lock);
+    resolved.object = object, resolved.status = error ? invivo_error_code(error) : INVIVO_OK, resolved.calls++;
+    pthread_cond_broadcast(&window.came);
+    pthread_mutex_unlock(&window.lock);
+}
+static invivo_object resolved_from_elsewhere(const char *key) {
+    resolved.calls = 0, resolved.object.bits = 0;
+    OK(invivo_resolve_async(runtime, key_of(key), NULL, 0, on_resolved, NULL, (invivo_domain){0}, E));
+    pthread_mutex_lock(&window.lock);
+    while (!resolved.calls) pthread_cond_wait(&window.came, &window.lock);
+    pthread_mutex_unlock(&window.lock);
+    return resolved.object;
+}
+static bool stopped_in_window;
+static void note_thread(part *self) { if (!strcmp(self->name, "button")) stopped_in_window = is_in_window(NULL); }
+static void other_threads_resolve_in_the_context_of_the_requester(void) {
+    begin();
+    invivo_domain_options options = {.struct_size = sizeof options, .name = "window", .post = post, .is_current = is_in_window};
+    invivo_domain domain;
+    window.is_over = false, window.first = window.count = 0;
+    pthread_create(&window.thread, NULL, run_window, NULL);
+    OK(invivo_domain_register(runtime, &options, &domain, E));
+    invivo_type_options confined = {.struct_size = sizeof confined, .name = "Button", .concurrency = INVIVO_CONFINED, .domain = domain, .size = sizeof(part),
+                                    .alignment = 8, .init = part_init, .deinit = part_deinit, .start = part_start, .stop = part_stop,
+                                    .parameters = inputs, .parameter_count = 2};
+    invivo_type type;
+    OK(invivo_type_register(runtime, &confined, &type, E));
+    invivo_definition button = definition_of("button", "Button", INVIVO_SCOPE_CONTEXT, "request", NULL, 0);
+    OK(invivo_define(runtime, &button, NULL, E));
+    define("handler", INVIVO_SCOPE_CONTEXT, "request", NULL, NULL);
+    define("each", INVIVO_SCOPE_PROTOTYPE, NULL, "handler", NULL);
+    invivo_context request = open_kind("request", nowhere);
+    OK(invivo_context_enter(request, E));
+    invivo_object handler = resolved_from_elsewhere("handler");
+    CHECK_EQUAL(resolved.status, INVIVO_OK);
+    CHECK_EQUAL(handler.bits, bits_in(request, "handler"));
+    invivo_object each = resolved_from_elsewhere("each");
+    if (each.bits) CHECK_EQUAL(part_of(each)->home.bits, request.bits);
+    invivo_object found = resolved_from_elsewhere("button");
+    CHECK_EQUAL(resolved.status, INVIVO_OK);
+    OK(invivo_context_leave(request, E));
+    resolved_from_elsewhere("handler");
+    CHECK_EQUAL(resolved.status, INVIVO_E_NOT_READY);
+    OK(invivo_object_release(handler)), OK(invivo_object_release(each)), OK(invivo_object_release(found));
+    trace[0] = 0, in_stop = note_thread, stopped_in_window = false;
+    OK(invivo_context_end(request, E));
+    CHECK(strncmp(trace, "stop:button stop:handler", 24) == 0);
+    CHECK(stopped_in_window);
+    in_stop = NULL;
+    OK(invivo_runtime_close(runtime, E));
+    pthread_mutex_lock(&window.lock);
+    window.is_over = true;
+    pthread_cond_broadcast(&window.came);
+    pthread_mutex_unlock(&window.lock);
+    pthread_join(window.thread, NULL);
+    CHECK_EQUAL(live, 0);
+}
+
 /* ---- other runtimes, threads and processes ------------------------------------------------------------------------ */
 
 static void each_runtime_has_its_own_current_context(void) {
@@ -557,6 +756,7 @@ int main(void) {
     RUN_TEST(a_stop_creates_no_plain_prototype);
     RUN_TEST(a_failure_is_known_for_the_context_in_which_it_happened);
     RUN_TEST(the_last_holder_may_leave_in_a_build);
+    RUN_TEST(the_end_waits_for_a_prototype_of_a_build_in_another_context);
     RUN_TEST(runtime_arguments_have_one_object_each);
     RUN_TEST(a_cycle_by_properties_ends_with_its_context);
     RUN_TEST(a_graph_object_in_a_cycle_through_contexts_is_of_one_context);
@@ -568,6 +768,9 @@ int main(void) {
     RUN_TEST(an_exclusive_definition_has_no_scope_of_contexts);
     RUN_TEST(a_dormant_definition_is_blocked_in_contexts_too);
     RUN_TEST(a_refused_reload_changes_no_context);
+    RUN_TEST(a_factory_method_creates_in_the_context);
+    RUN_TEST(each_entry_has_an_object_in_each_context);
+    RUN_TEST(other_threads_resolve_in_the_context_of_the_requester);
     RUN_TEST(each_runtime_has_its_own_current_context);
     RUN_TEST(a_forked_child_is_refused);
     RUN_TEST(a_deferred_close_stops_objects_of_contexts);
