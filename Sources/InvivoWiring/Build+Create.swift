@@ -401,34 +401,6 @@ extension Build {
         container.monitor.locked { cell?.tracking.putBack(there) }
     }
 
-    // MARK: contexts
-
-    /// Notes the context in which an object is created.
-    private func noteHome(of record: Record) {
-        guard let home = startingContext else { return }
-        ObjectExtra.of(record).home = home
-    }
-
-    /// An object that a decorator or a factory method has created and started lives in the context of the object that it stands for.
-    private func adopt(_ object: UInt64, _ record: Record) {
-        guard let home = startingContext else { return }
-        ObjectExtra.of(record).home = home
-        if container.lifecycle.state(of: record) == .started { stopWithContext(object, record) }
-    }
-
-    /// The end of an object's context stops it, unless it is disposed of before.
-    private func stopWithContext(_ object: UInt64, _ record: Record) {
-        let extra = ObjectExtra.of(record)
-        guard let home = extra.home else { return }
-        let objects = container.registry.contextObjects
-        extra.beforeDisposal.append { objects.remove(object, in: home) }
-        container.monitor.locked { objects.add(object, in: home) }
-        if let stay = try? ContextStay.begin(in: home, isPart: true) {
-            stay.noteObjects()
-            container.end(stay)
-        }
-    }
-
     // MARK: starting
 
     /// Notes an object that is to be started, now that it is injected and configured. Other builds see neither it nor its users

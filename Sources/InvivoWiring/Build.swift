@@ -271,6 +271,32 @@ public final class Build: @unchecked Sendable {
             path: recipe.key, at: recipe.definition.location)
     }
 
+    /// Notes the context in which an object is created.
+    func noteHome(of record: Record) {
+        guard let home = startingContext else { return }
+        ObjectExtra.of(record).home = home
+    }
+
+    /// An object that a decorator or a factory method has created and started lives in the context of the object that it stands for.
+    func adopt(_ object: UInt64, _ record: Record) {
+        guard let home = startingContext else { return }
+        ObjectExtra.of(record).home = home
+        if container.lifecycle.state(of: record) == .started { stopWithContext(object, record) }
+    }
+
+    /// The end of an object's context stops it, unless it is disposed of before.
+    func stopWithContext(_ object: UInt64, _ record: Record) {
+        let extra = ObjectExtra.of(record)
+        guard let home = extra.home else { return }
+        let objects = container.registry.contextObjects
+        extra.beforeDisposal.append { objects.remove(object, in: home) }
+        container.monitor.locked { objects.add(object, in: home) }
+        if let stay = try? ContextStay.begin(in: home, isPart: true) {
+            stay.noteObjects()
+            container.end(stay)
+        }
+    }
+
     /// The scope instance of the object into which a reload injects, if it is one of `scope`.
     func scopeInstance(of scope: PlacedScope) -> ScopeInstance? {
         var build: Build? = self
