@@ -181,11 +181,19 @@ extension Contexts {
     public enum Ending {
         /// It has ended, with those that hold it strongly.
         case over
-        /// These are ending: those below a context come before it, the newest first. Each ends by `completeEnd`. Not `isMine`: another
-        /// call ends it.
-        case begun([(context: ContextHandle, isMine: Bool)])
+        /// These are ending: those below a context come before it, the newest first. Each ends by `completeEnd`.
+        case begun([Part])
         /// Another call ends it.
         case underWay
+    }
+
+    /// A context that is ending.
+    public struct Part {
+        public let context: ContextHandle
+        /// Not if another call ends it.
+        public let isMine: Bool
+        /// How many contexts are between it and the context whose end was requested, with that.
+        public let depth: Int
     }
 
     /// Begins the end of a context and of the open contexts that hold it strongly. Without objects and work in them, they end at once.
@@ -208,14 +216,25 @@ extension Contexts {
     /// With the lock.
     private func beginEnd(of top: RawContext, _ garbage: inout ContextGarbage) -> Ending {
         var isIdle = true
-        var ending: [(context: ContextHandle, isMine: Bool)] = []
-        var next = Self.innermost(of: top)
+        var ending: [Part] = []
+        var (next, depth) = (top, 0)
+        func descend() {
+            while let child = next.pointee.first_child { (next, depth) = (child, depth + 1) }
+        }
+        descend()
         while true {
             let former = iv_or_u64(iv_context_work(next), UInt64(IV_CONTEXT_ENDING))
             if !Self.isIdle(next, former) { isIdle = false }
-            ending.append((ContextHandle(of: next), former & UInt64(IV_CONTEXT_ENDING) == 0))
+            ending.append(
+                Part(
+                    context: ContextHandle(of: next), isMine: former & UInt64(IV_CONTEXT_ENDING) == 0, depth: depth))
             guard next != top else { break }
-            if let older = next.pointee.next { next = Self.innermost(of: older) } else { next = next.pointee.parent }
+            if let older = next.pointee.next {
+                next = older
+                descend()
+            } else {
+                (next, depth) = (next.pointee.parent, depth - 1)
+            }
         }
         guard isIdle else { return .begun(ending) }
         endTree(from: top, &garbage)
@@ -243,7 +262,8 @@ extension Contexts {
                 guard context != top else {
                     throw Failure(
                         .inCallback,
-                        "\(description(of: top)) cannot be ended by a build or hook of an object in it: end it when that has returned")
+                        "\(description(of: top)) cannot be ended by a build or hook of an object in it: end it when that has returned"
+                    )
                 }
                 next = context.pointee.flags & UInt8(IV_CONTEXT_STRONG) == 0 ? nil : context.pointee.parent
             }
@@ -261,7 +281,8 @@ extension Contexts {
         guard !children.isEmpty else { return }
         throw Failure(
             .busy,
-            "\(description(of: context)) cannot end while contexts in it are open: \(children.listed(most: 8)); end them first")
+            "\(description(of: context)) cannot end while contexts in it are open: \(children.listed(most: 8)); end them first"
+        )
     }
 
     /// With the lock: ends a context after those that hold it strongly, the newest first, all at one instant.

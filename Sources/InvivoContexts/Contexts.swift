@@ -123,7 +123,7 @@ public final class Contexts: Sendable {
     }
 
     var observing: (any ContextObserving)? { observers.locked { $0 } }
-    func endReleased(_ context: ContextHandle) { life.locked { $0 }?.endReleased(context) }
+    public func endReleased(_ context: ContextHandle) { life.locked { $0 }?.endReleased(context) }
     func wake() { life.locked { $0 }?.workEnded() }
     func notify(_ changes: [ContextChange]) { observing?.changed(changes) }
 

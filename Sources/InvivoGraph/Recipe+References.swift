@@ -11,10 +11,25 @@ extension Recipe {
         public internal(set) var typeQueries: Set<String> = []
         /// The undefined keys of optional references.
         public internal(set) var undefinedKeys: Set<String> = []
+        /// What the object receives from where it is created.
+        private var surroundings: Surroundings = []
         /// Whether the object depends on its requester, and so is never shared.
-        public internal(set) var includesRequester = false
+        public internal(set) var includesRequester: Bool {
+            get { surroundings.contains(.requester) }
+            set { surroundings = newValue ? surroundings.union(.requester) : surroundings.subtracting(.requester) }
+        }
         /// Whether the object receives values of contexts.
-        public internal(set) var readsContexts = false
+        public internal(set) var readsContexts: Bool {
+            get { surroundings.contains(.contexts) }
+            set { surroundings = newValue ? surroundings.union(.contexts) : surroundings.subtracting(.contexts) }
+        }
+
+        private struct Surroundings: OptionSet {
+            let rawValue: UInt8
+            static let requester = Surroundings(rawValue: 1)
+            static let contexts = Surroundings(rawValue: 2)
+        }
+
         /// Undefined keys on which the definition is blocked.
         public internal(set) var awaitedKeys: Set<String> = []
         /// The keys that its lazy references resolve and then hold. They are no dependencies, but can be part of a cycle.

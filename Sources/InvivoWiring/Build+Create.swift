@@ -23,10 +23,13 @@ extension Build {
         // Objects that reloads follow belong to the domain of their type.
         if recipe.isTracked { try checkDomain(recipe.definition) }
         guard recipe.scope.isShared else {
-            if let context = startingContext, !hasStay(in: context), Contexts.isEnding(context) {
-                throw endingFailure(context, recipe)
+            guard let context = startingContext, !hasStay(in: context) else {
+                return try makeHere(recipe, arguments, cell: cell)
             }
-            return try makeHere(recipe, arguments, cell: cell)
+            // Code of a build in another context has requested it.
+            return try staying(in: context, for: recipe) { (_) throws(Failure) in
+                try makeHere(recipe, arguments, cell: cell)
+            }
         }
         // A shared object lives in its own context, or in none, whoever requests it.
         let home = cell?.scopeInstance.flatMap { $0.context }
@@ -41,6 +44,7 @@ extension Build {
         frames.append(
             Frame(
                 recipe, arguments, cell: cell, mark: mark.made, low: index, begun: cell == nil ? 0 : monotonicNow()))
+        if cell == nil { frames[index].home = startingContext?.bits ?? 0 }
         do throws(Failure) {
             if let cell {
                 frames[index].former = try FormerObjects(of: self).former(of: recipe, arguments, in: cell)
@@ -63,7 +67,7 @@ extension Build {
         let cell = frames[index].cell
         guard let object = try instance(recipe, arguments, index), let record = ObjectTable.record(object) else {
             // Deferred steps get null, too.
-            frames[index].isNull = true
+            frames[index].condition = .null
             try runDeferred(index)
             return nil
         }
@@ -80,7 +84,7 @@ extension Build {
             ObjectCycles.mark(object, record)
         }
         // Deferred steps run now that the instance exists, or when it is decorated.
-        frames[index].awaitsDecoration = !recipe.decorators.isEmpty
+        if !recipe.decorators.isEmpty { frames[index].condition = .undecorated }
         if recipe.decorators.isEmpty { try runDeferred(index) }
         try inject(recipient, index)
         try graph.configuration(recipe.id)?.configure(record)
@@ -251,6 +255,7 @@ extension Build {
         if let made = ObjectTable.record(lease.bits), Self.isFresh(made, since: begun) {
             let extra = ObjectExtra.of(made)
             container.monitor.locked { extra.injected.insert(.object(maker), at: 0) }
+            adopt(lease.bits, made)
         }
         guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object has ended") }
         return lease.bits
@@ -270,7 +275,7 @@ extension Build {
             }
             try replace(recipe, decorator, index)
         }
-        frames[index].awaitsDecoration = false
+        frames[index].condition = .usual
         guard let final = frames[index].record else { return (object, before) }
         let isReferred = !frames[index].deferred.isEmpty
         if final != before && (recipe.isInCycle || isReferred) {
@@ -324,6 +329,7 @@ extension Build {
             // It is older than the objects that the decorator received.
             let extra = ObjectExtra.of(record)
             container.monitor.locked { extra.injected.insert(.object(kept), at: 0) }
+            adopt(answer, record)
         }
         withExtendedLifetime((kept, lease)) {}
     }
@@ -394,27 +400,6 @@ extension Build {
         guard !all.isEmpty else { return }
         let there = all.filter(\.isThere)
         container.monitor.locked { cell?.tracking.putBack(there) }
-    }
-
-    // MARK: contexts
-
-    /// Notes the context in which an object is created.
-    private func noteHome(of record: Record) {
-        guard let home = startingContext else { return }
-        ObjectExtra.of(record).contexts.home = home
-    }
-
-    /// The end of an object's context stops it, unless it is disposed of before.
-    private func stopWithContext(_ object: UInt64, _ record: Record) {
-        let extra = ObjectExtra.of(record)
-        guard let home = extra.contexts.home else { return }
-        let objects = container.registry.contextObjects
-        extra.beforeDisposal.append { objects.remove(object, in: home) }
-        container.monitor.locked { objects.add(object, in: home) }
-        if let stay = try? ContextStay.begin(in: home, isPart: true) {
-            stay.noteObjects()
-            container.end(stay)
-        }
     }
 
     // MARK: starting

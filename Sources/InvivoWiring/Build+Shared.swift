@@ -156,7 +156,8 @@ extension Build {
             made.append(
                 Entry(
                     id: frame.recipe.id, arguments: frame.arguments, object: result.object, cell: frame.cell,
-                    made: result, took: isShared && frame.begun > 0 ? monotonicNow() &- frame.begun : 0,
+                    made: result, home: frame.home,
+                    took: isShared && frame.begun > 0 ? monotonicNow() &- frame.begun : 0,
                     low: frame.low < index ? frame.low : .max))
         }
         // The keys that an unshared object resolved are dependencies of its requester.

@@ -26,10 +26,18 @@ public final class Build: @unchecked Sendable {
         /// The lowest frame that something created here refers back to; its own index if none. Objects created here are
         /// complete only when that frame is.
         var low: Int
-        /// Whether its factory returned null.
-        var isNull = false
-        /// Whether the instance exists and is not decorated yet.
-        var awaitsDecoration = false
+        enum Condition {
+            case usual
+            /// Its factory returned null.
+            case null
+            /// The instance exists and is not decorated yet.
+            case undecorated
+        }
+        var condition = Condition.usual
+        var isNull: Bool { condition == .null }
+        var awaitsDecoration: Bool { condition == .undecorated }
+        /// The context in which an unshared object lives; 0: none.
+        var home: UInt64 = 0
         /// The requester of an object whose step was deferred.
         var requester: Recipe?
         /// The object that this one replaces.
@@ -94,6 +102,8 @@ public final class Build: @unchecked Sendable {
         /// Of a shared instance: published when `low` is reached. Nil for graph scope.
         let cell: Cell?
         let made: Made
+        /// The context in which an object of graph scope lives; 0: none.
+        var home: UInt64 = 0
         /// The time of its build in nanoseconds, including its dependencies; 0 if it is not measured.
         var took: UInt64 = 0
         var low: Int
@@ -178,11 +188,24 @@ public final class Build: @unchecked Sendable {
     var deferrals = 0
     /// How many resolves are under way; at 0 the graph is complete.
     var depth = 0
+    private var obstacle: Obstacle?
+
     /// Set together with a failure.
-    var missing: Missing?
-    /// In a root, set together with a failure: waiting for this cell would have closed a cycle of builds. The whole
-    /// build is rolled back, and tried again when the other one is done.
-    var givesWayTo: Cell?
+    private enum Obstacle {
+        case missing(Missing)
+        case busy(Cell)
+    }
+
+    var missing: Missing? {
+        get { if case .missing(let missing)? = obstacle { missing } else { nil } }
+        set { if newValue != nil || missing != nil { obstacle = newValue.map(Obstacle.missing) } }
+    }
+    /// In a root: waiting for this cell would have closed a cycle of builds. The whole build is rolled back, and tried again when the
+    /// other one is done.
+    var givesWayTo: Cell? {
+        get { if case .busy(let cell)? = obstacle { cell } else { nil } }
+        set { if newValue != nil || givesWayTo != nil { obstacle = newValue.map(Obstacle.busy) } }
+    }
 
     /// A build of a reload, which sees the next graph. With `commit`, its objects stay hidden until that succeeds.
     public convenience init(reloading container: Container, graph: Graph, commit: Commit? = nil) {
@@ -262,6 +285,32 @@ public final class Build: @unchecked Sendable {
             .stale,
             "\(Contexts.name(of: context)) is ending, and '\(recipe.key)' is not built in it: nothing is created in it any more",
             path: recipe.key, at: recipe.definition.location)
+    }
+
+    /// Notes the context in which an object is created.
+    func noteHome(of record: Record) {
+        guard let home = startingContext else { return }
+        ObjectExtra.of(record).contexts.home = home
+    }
+
+    /// An object that a decorator or a factory method has created and started lives in the context of the object that it stands for.
+    func adopt(_ object: UInt64, _ record: Record) {
+        guard let home = startingContext else { return }
+        ObjectExtra.of(record).contexts.home = home
+        if container.lifecycle.state(of: record) == .started { stopWithContext(object, record) }
+    }
+
+    /// The end of an object's context stops it, unless it is disposed of before.
+    func stopWithContext(_ object: UInt64, _ record: Record) {
+        let extra = ObjectExtra.of(record)
+        guard let home = extra.contexts.home else { return }
+        let objects = container.registry.contextObjects
+        extra.beforeDisposal.append { objects.remove(object, in: home) }
+        container.monitor.locked { objects.add(object, in: home) }
+        if let stay = try? ContextStay.begin(in: home, isPart: true) {
+            stay.noteObjects()
+            container.end(stay)
+        }
     }
 
     /// The scope instance of the object into which a reload injects, if it is one of `scope`.

@@ -259,6 +259,7 @@ extension Container {
         let build = Build(self, graph: readGraph, caller: Build.Caller(parent: creationBuild()))
         build.depth = 1
         let current = Int(running.pointee.made)
+        let home = Contexts.current(core)?.bits ?? 0
         for index in 0..<current {
             guard build.graph.recipe(nodes[index].id)?.scope == .graph, ObjectTable.retain(objects[index]),
                 let record = ObjectTable.record(objects[index])
@@ -266,7 +267,8 @@ extension Container {
             build.made.append(
                 Build.Entry(
                     id: nodes[index].id, arguments: [], object: objects[index], cell: nil,
-                    made: Made(object: objects[index], record: record, dependencies: [], isForeign: false), low: .max))
+                    made: Made(object: objects[index], record: record, dependencies: [], isForeign: false),
+                    home: home, low: .max))
         }
         var waiting: Set<Int> = [current]
         for index in current + 1..<max(current + 1, Int(program.pointee.node_count)) {
@@ -277,8 +279,9 @@ extension Container {
         }
         for index in waiting.sorted(by: >) {
             guard let recipe = build.graph.recipe(nodes[index].id) else { continue }
-            build.frames.append(
-                Build.Frame(recipe, [], cell: nil, mark: build.made.count, low: build.frames.count))
+            var frame = Build.Frame(recipe, [], cell: nil, mark: build.made.count, low: build.frames.count)
+            frame.home = home
+            build.frames.append(frame)
         }
         running.pointee.build = Unmanaged.passRetained(build).toOpaque()
         return build

@@ -154,6 +154,12 @@ extension Container {
     /// Ends work in a context; the end of the context may wait for it.
     func end(_ stay: ContextStay) {
         if stay.end() { monitor.locked { monitor.broadcast() } }
+        endReleasedContexts()
+    }
+
+    /// Ends the contexts whose last holder left in code of objects in them, if that code has returned.
+    func endReleasedContexts() {
+        for context in registry.contextObjects.takeReleased() { registry.contexts.endReleased(context) }
     }
 
     /// The object of a definition in a context, with one lease, if it is built and not stopped. Nil if it is to be built.

@@ -43,21 +43,24 @@ public struct ContextEnd {
         let timeout = options.timeout ?? container.options.current.endTimeout
         let now = monotonicNow()
         let deadline = timeout > .max - now ? .max : now + timeout
-        var (leased, failures): ([String], [Failure]) = ([], [])
+        var leased: [String] = []
         switch try Contexts.beginEnd(context, refusesChildren: options.refusesChildren) {
         case .over: break
         case .underWay: try wait(for: context, until: deadline)
         case .begun(let contexts):
-            for (each, isMine) in contexts {
-                guard isMine else {
-                    do throws(Failure) { try wait(for: each, until: deadline) } catch { failures.append(error) }
+            // The failures in contexts that have ended, by the depth of these. Those of a context are those below it, too.
+            var failures: [Int: [Failure]] = [:]
+            for part in contexts {
+                guard part.isMine else {
+                    do throws(Failure) { try wait(for: part.context, until: deadline) } catch {
+                        failures[part.depth, default: []].append(error)
+                    }
                     continue
                 }
-                let failed = end(each, until: deadline, &leased)
-                if each != context, let failed { failures.append(failed) }
-                if each == context, let failure = Failure.gathered((failed.map { [$0] } ?? []) + failures) {
-                    objects.note(failure, of: context)
-                }
+                let own = end(part.context, until: deadline, &leased)
+                let all = (own.map { [$0] } ?? []) + (failures.removeValue(forKey: part.depth + 1) ?? [])
+                if let failure = Failure.gathered(all) { objects.note(failure, of: part.context) }
+                failures[part.depth, default: []] += all
                 container.monitor.locked { container.monitor.broadcast() }
             }
         }
@@ -72,7 +75,8 @@ public struct ContextEnd {
             return context.core == nil
         }
         guard !isOver else { return }
-        throw Failure(.timeout, "\(Contexts.name(of: context)) is being ended by another call, which has not returned in time")
+        throw Failure(
+            .timeout, "\(Contexts.name(of: context)) is being ended by another call, which has not returned in time")
     }
 
     /// Ends one context, and no others. Returns all failures as one.
@@ -87,7 +91,9 @@ public struct ContextEnd {
         }
         if work.builds > 0 {
             failures.append(
-                Failure(.timeout, "a build in \(name) has not ended in time: it is abandoned, and its objects end when it has"))
+                Failure(
+                    .timeout,
+                    "a build in \(name) has not ended in time: it is abandoned, and its objects end when it has"))
         }
         if work.inside > 0 {
             failures.append(
@@ -120,7 +126,9 @@ public final class ContextEnds: ContextLife {
 
     /// Failures of its stops are noted.
     public func endReleased(_ context: ContextHandle) {
-        do throws(Failure) { _ = try ContextEnd.run(context) } catch { container.life.stopFailures.note(error) }
+        do throws(Failure) { _ = try ContextEnd.run(context) } catch  where error.code == .inCallback {
+            container.registry.contextObjects.addReleased(context)
+        } catch { container.life.stopFailures.note(error) }
     }
 
     public func workEnded() { container.monitor.locked { container.monitor.broadcast() } }

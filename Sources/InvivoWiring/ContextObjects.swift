@@ -1,5 +1,6 @@
-internal import InvivoBase
+public import InvivoBase
 internal import InvivoContexts
+internal import Synchronization
 
 /// The objects with life cycle functions that live in contexts, and the results of ends that failed. Any thread.
 public final class ContextObjects: Sendable {
@@ -11,7 +12,11 @@ public final class ContextObjects: Sendable {
         var failed: [UInt64] = []
         /// Why the work in contexts that are ending failed.
         var reasons: [UInt64: EndReason] = [:]
+        /// Contexts that nobody holds any more, and that end when the code of their objects has returned.
+        var released: [ContextHandle] = []
     }
+    /// Whether there may be such contexts: known without the lock.
+    private let hasReleased = Atomic<Bool>(false)
     private let state: Guarded<State>
     /// So many results are kept, for calls that end a context again.
     private static let mostResults = 256
@@ -40,6 +45,22 @@ public final class ContextObjects: Sendable {
         state.locked { state in
             defer { state.living = [:] }
             return state.living.values.reduce(into: []) { $0.formUnion($1) }
+        }
+    }
+
+    func addReleased(_ context: ContextHandle) {
+        state.locked { state in
+            state.released.append(context)
+            hasReleased.store(true, ordering: .relaxed)
+        }
+    }
+
+    func takeReleased() -> [ContextHandle] {
+        guard hasReleased.load(ordering: .relaxed) else { return [] }
+        return state.locked { state in
+            defer { state.released = [] }
+            hasReleased.store(false, ordering: .relaxed)
+            return state.released
         }
     }
 

@@ -217,9 +217,12 @@ public enum Disposal {
         let outer = thread.pointee.ending
         thread.pointee.ending = iv_ending()
         type.container.detached {
-            Contexts.workingAlways(in: extra?.takeUnretainedValue().contexts.home, type.container.core) { end(record, extra, type) }
+            Contexts.workingAlways(in: extra?.takeUnretainedValue().contexts.home, type.container.core) {
+                end(record, extra, type)
+            }
         }
         thread.pointee.ending = outer
+        type.container.endReleasedContexts()
         // Injected objects are released last: their user has ended.
         if let extra { type.container.deferred.end(extra.takeUnretainedValue()) }
         letGo(of: extra, record)

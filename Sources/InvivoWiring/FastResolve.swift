@@ -82,7 +82,8 @@ public enum FastResolve {
     ) -> UInt64 {
         let thread = iv_thread()!
         guard let reader = thread.pointee.reader, let core = thread.pointee.core else { return 0 }
-        guard reader.pointee.building < 32, let graph = reader.pointee.graph else {
+        // An object in a context has notes about it, which only a build makes.
+        guard reader.pointee.building < 32, reader.pointee.entered_count == 0, let graph = reader.pointee.graph else {
             Readers.leave(reader)
             return 0
         }

@@ -24,9 +24,22 @@ public final class ObjectExtra: @unchecked Sendable {
     /// monitor.
     var timeouts: (start: UInt64, stop: UInt64) = (0, 0)
     /// Whether the dependencies that its type declares were injected when it was created without a definition.
-    var hasNeeds = false
+    var hasNeeds: Bool {
+        get { creation.contains(.needs) }
+        set { creation = newValue ? creation.union(.needs) : creation.subtracting(.needs) }
+    }
     /// Whether objects were among the runtime arguments of its creation. Written before other code has the object.
-    var isGivenObjects = false
+    var isGivenObjects: Bool {
+        get { creation.contains(.given) }
+        set { creation = newValue ? creation.union(.given) : creation.subtracting(.given) }
+    }
+    private var creation: Creation = []
+
+    private struct Creation: OptionSet {
+        let rawValue: UInt8
+        static let needs = Creation(rawValue: 1)
+        static let given = Creation(rawValue: 2)
+    }
     /// The state of an object whose end its language decides once it is retired. Guarded by the container's monitor.
     var retirement: Retirement {
         if let knownRetirement { return knownRetirement }
