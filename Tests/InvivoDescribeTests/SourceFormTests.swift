@@ -21,7 +21,8 @@ import Testing
         .text(.value(.string("64 KiB")), converter: "bytes"),
         .text(.config("a", default: nil, isOptional: false, kind: .any), converter: nil),
         .entry("a", default: .value(.int64(60)), isOptional: true), .entry("", default: nil, isOptional: false),
-        .entryName,
+        .entryName, .context("user", kind: "session", default: .value(.string("guest")), isOptional: true),
+        .context("user", kind: nil, default: nil, isOptional: false),
     ]
 
     @Test(arguments: sources.indices)

@@ -85,7 +85,7 @@ import Testing
         ("module: {}", "1:1: unknown key 'module'; did you mean 'modules'?"),
         (
             "traits: {}",
-            "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets' or 'specs'"
+            "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets', 'specs' or 'contexts'"
         ),
         ("modules: [a]", "1:10: modules: expected a map of module names and paths, found a list"),
         (

@@ -416,21 +416,23 @@ extension SwiftAPI {
 
         @Test func theValueOfAKeyIsInjected() throws {
             try withRuntime { runtime throws in
-                try Self.declare(runtime)
+                try runtime.declareContexts([
+                    ContextKind("visit", policy: .follows, provides: ["user"]),
+                    ContextKind("call", policy: .follows),
+                ])
                 final class Hall: Assembly {
-                    let near = prototype(wired(.context(.user), by: Greeting.init)).inContext("request")
-                    let far = prototype(wired(.context(.user, of: "session"), by: Greeting.init)).inContext("request")
+                    let near = prototype(wired(.context(.user), by: Greeting.init)).inContext("call")
+                    let far = prototype(wired(.context(.user, of: "visit"), by: Greeting.init)).inContext("call")
                     let named = prototype(wired(.context(named: "user"), by: Greeting.init)).inContext()
                     let other = prototype(
                         wired(.context(named: "guest", default: "nobody"), by: Greeting.init)
-                    ).inContext("request")
+                    ).inContext("call")
                 }
-                try runtime.declareContexts([ContextKind("view", policy: .follows)])
                 let hall = try runtime.activate(Hall())
-                try runtime.withContext("session", [.set(.user, to: "ada")]) { _ in
-                    try runtime.withContext("request", [.set(.user, to: "bob")]) { request throws in
-                        #expect(try request(hall.near).user == "bob" && request(hall.far).user == "ada")
-                        #expect(try request(hall.named).user == "bob" && request(hall.other).user == "nobody")
+                try runtime.withContext("visit", [.set(.user, to: "ada")]) { _ in
+                    try runtime.withContext("call", [.set(.user, to: "bob")]) { call throws in
+                        #expect(try call(hall.near).user == "bob" && call(hall.far).user == "ada")
+                        #expect(try call(hall.named).user == "bob" && call(hall.other).user == "nobody")
                     }
                 }
             }

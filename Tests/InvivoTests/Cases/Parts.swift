@@ -214,6 +214,12 @@ struct Parts: Sendable {
         case ("asker", 0): return .asker
         case ("config", 1): return .config(items[0].text)
         case ("config", 2): return .config(items[0].text, default: try injection(items[1]))
+        case ("context", 1...):
+            let kind = items.first { $0.label == "kind" }?.text
+            guard let other = items.dropFirst().first(where: { $0.label == nil }) else {
+                return .context(named: items[0].text, of: kind)
+            }
+            return .context(named: items[0].text, of: kind, default: try injection(other))
         case ("text", 2): return try injection(items[0]).read(by: items[1].text)
         case ("entry", 0): return .entry()
         case ("entry", 1): return .entry(items[0].text)
