@@ -121,7 +121,8 @@ public struct ContextHandle: Sendable, Hashable {
         guard let slot = iv_context_slot_at(index) else { return }
         let generation = iv_load_u64(iv_context_slot_state(slot)) >> UInt64(IV_CONTEXT_GENERATION_SHIFT) + 1
         // The core stays known, for calls that end the context again.
-        let core = iv_load_u64(iv_context_slot_state(slot)) & (1 << UInt64(IV_CONTEXT_GENERATION_SHIFT) - 1 - IV_CONTEXT_OPEN)
+        let core =
+            iv_load_u64(iv_context_slot_state(slot)) & (1 << UInt64(IV_CONTEXT_GENERATION_SHIFT) - 1 - IV_CONTEXT_OPEN)
         iv_store_u64(iv_context_slot_state(slot), generation << UInt64(IV_CONTEXT_GENERATION_SHIFT) | core)
         iv_context_slot_set(slot, nil)
         giveBack(index, after: generation)

@@ -154,7 +154,9 @@ extension Engine {
         let leased = leases.reached()
         // Constants are stopped with the rest, and end with the last claim on them.
         // Those of contexts that have no holder but their users: they are kept until all are stopped.
-        let ofContexts = container.registry.contextObjects.takeAll().subtracting(leased).filter { ObjectTable.retain($0) }
+        let ofContexts = container.registry.contextObjects.takeAll().subtracting(leased).filter {
+            ObjectTable.retain($0)
+        }
         let ending = Set(objects.map(\.object) + claims.map(\.bits) + ofContexts).subtracting(leased)
             .compactMap(ObjectTable.record)
         for failure in container.lifecycle.stopTogether(ending) { container.life.stopFailures.note(failure) }

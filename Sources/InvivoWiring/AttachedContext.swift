@@ -47,7 +47,9 @@ public enum AttachedContext {
             if let own = own(of: record), own.core != nil { return own }
             let around = try parent(of: record, type)
             // An object that does not stand in another one is where it was created.
-            if around == nil { return ObjectExtra.known(of: record)?.contexts.home.flatMap { $0.core == nil ? nil : $0 } }
+            if around == nil {
+                return ObjectExtra.known(of: record)?.contexts.home.flatMap { $0.core == nil ? nil : $0 }
+            }
             next = around
         }
         return nil

@@ -84,7 +84,8 @@ extension Build {
             return .map(values)
         case .deferred(let id, let sources, let kind):
             guard let id else { return .null }
-            return .callable(Callable.deferred(
+            return .callable(
+                Callable.deferred(
                     kind, id, try values(of: sources, recipe, arguments), in: container, home: startingContext))
         case .config(_, let source): return try value(of: source, recipe, arguments)
         case .setting(let setting): return .callable(Callable.setting(setting, in: container))

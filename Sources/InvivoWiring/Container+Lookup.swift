@@ -175,7 +175,8 @@ extension Container {
         if Contexts.isEnding(context), [.stopping, .stopped].contains(lifecycle.state(of: record)) {
             _ = ObjectTable.release(object)
             throw Failure(
-                .stale, "\(Contexts.name(of: context)) is ending, and '\(name(of: record))' is stopped", path: name(of: record))
+                .stale, "\(Contexts.name(of: context)) is ending, and '\(name(of: record))' is stopped",
+                path: name(of: record))
         }
         if let domain = ObjectType.of(record).domain, !domain.isCurrent {
             _ = ObjectTable.release(object)

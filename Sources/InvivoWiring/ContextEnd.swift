@@ -97,7 +97,8 @@ public struct ContextEnd {
         }
         if work.inside > 0 {
             failures.append(
-                Failure(.timeout, "another thread has entered \(name), and has not left it in time: its next calls fail"))
+                Failure(
+                    .timeout, "another thread has entered \(name), and has not left it in time: its next calls fail"))
         }
         // The newest first. Each is kept until all are stopped, because later stops may use it.
         let living = objects.takeAll(in: context).filter { ObjectTable.retain($0) }

@@ -353,7 +353,8 @@ public struct Lifecycle: Sendable {
         guard let instance = record.pointee.instance else { return }
         let (home, core) = (ObjectExtra.known(of: record)?.contexts.home, container.core)
         let job = { (deadline: Deadline) throws(Failure) in
-            try Contexts.working(in: home, core) { () throws(Failure) in try body(type.description, instance, deadline) }
+            try Contexts.working(in: home, core) { () throws(Failure) in try body(type.description, instance, deadline)
+            }
         }
         // The caller reports others that end late.
         let isUndone = call.step.isUndone
