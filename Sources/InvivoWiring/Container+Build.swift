@@ -56,7 +56,11 @@ extension Container {
         defer { Readers.endBuild(reader) }
         guard let context = Contexts.current(core) else { return try outermost(nil, body, giveBack) }
         // While the context ends, only what is built can be resolved.
-        let stay = try ContextStay.begin(in: context)
+        let stay: ContextStay?
+        do throws(Failure) { stay = try ContextStay.begin(in: context) } catch  where error.code == .stale {
+            // It has ended meanwhile, and is no current context any more.
+            return try outermost(nil, body, giveBack)
+        }
         defer { if let stay { end(stay) } }
         return try Contexts.working(in: context, core) { () throws(Failure) in
             try outermost(stay.map { _ in context }, body, giveBack)

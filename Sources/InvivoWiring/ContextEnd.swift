@@ -57,9 +57,10 @@ public struct ContextEnd {
                     }
                     continue
                 }
+                objects.begin(part.context, reason)
                 let own = end(part.context, until: deadline, &leased)
                 let all = (own.map { [$0] } ?? []) + (failures.removeValue(forKey: part.depth + 1) ?? [])
-                if let failure = Failure.gathered(all) { objects.note(failure, of: part.context) }
+                objects.finish(part.context, Failure.gathered(all))
                 failures[part.depth, default: []] += all
                 container.monitor.locked { container.monitor.broadcast() }
             }
@@ -71,8 +72,9 @@ public struct ContextEnd {
     /// Waits until another call has ended a context.
     private func wait(for context: ContextHandle, until deadline: UInt64) throws(Failure) {
         let isOver = container.monitor.locked { () -> Bool in
-            container.domains.wait(until: deadline) { context.core == nil }
-            return context.core == nil
+            func isOver() -> Bool { context.core == nil && !objects.isEnding(context) }
+            container.domains.wait(until: deadline, isOver)
+            return isOver()
         }
         guard !isOver else { return }
         throw Failure(
@@ -82,8 +84,6 @@ public struct ContextEnd {
     /// Ends one context, and no others. Returns all failures as one.
     private func end(_ context: ContextHandle, until deadline: UInt64, _ leased: inout [String]) -> Failure? {
         let name = Contexts.name(of: context)
-        objects.set(reason, of: context)
-        defer { objects.set(nil, of: context) }
         var failures: [Failure] = []
         let work = container.monitor.locked { () -> (builds: UInt64, inside: UInt64) in
             container.domains.wait(until: deadline) { ContextStay.count(in: context) == (0, 0) }

@@ -10,6 +10,8 @@ public final class ContextObjects: Sendable {
         /// The failures of the last ends that failed, by context, and these contexts in the order of their ends.
         var failures: [UInt64: Failure] = [:]
         var failed: [UInt64] = []
+        /// Contexts whose ends are under way, and have no result yet.
+        var ending: Set<UInt64> = []
         /// Why the work in contexts that are ending failed.
         var reasons: [UInt64: EndReason] = [:]
         /// Contexts that nobody holds any more, and that end when the code of their objects has returned.
@@ -64,7 +66,7 @@ public final class ContextObjects: Sendable {
         }
     }
 
-    func note(_ failure: Failure, of context: ContextHandle) {
+    private func note(_ failure: Failure, of context: ContextHandle) {
         state.locked { state in
             if state.failures.updateValue(failure, forKey: context.bits) == nil { state.failed.append(context.bits) }
             guard state.failed.count > Self.mostResults else { return }
@@ -72,9 +74,25 @@ public final class ContextObjects: Sendable {
         }
     }
 
-    func set(_ reason: EndReason?, of context: ContextHandle) {
-        state.locked { $0.reasons[context.bits] = reason }
+    /// The end of a context begins.
+    func begin(_ context: ContextHandle, _ reason: EndReason?) {
+        state.locked { state in
+            state.ending.insert(context.bits)
+            state.reasons[context.bits] = reason
+        }
     }
+
+    /// The end of a context is over.
+    func finish(_ context: ContextHandle, _ failure: Failure?) {
+        if let failure { note(failure, of: context) }
+        state.locked { state in
+            state.ending.remove(context.bits)
+            state.reasons[context.bits] = nil
+        }
+    }
+
+    /// With the monitor: whether the end of a context has no result yet.
+    func isEnding(_ context: ContextHandle) -> Bool { state.held { $0.ending.contains(context.bits) } }
 
     func reason(of context: ContextHandle) -> EndReason? { state.locked { $0.reasons[context.bits] } }
 

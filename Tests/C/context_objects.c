@@ -389,6 +389,40 @@ static void failures_of_stops_are_collected_and_known_afterwards(void) {
     close_runtime();
 }
 
+static invivo_context shared_end;
+static volatile int is_asked;
+static void wait_until_asked(worker *self) {
+    (void)self;
+    while (!__atomic_load_n(&is_asked, __ATOMIC_ACQUIRE)) sched_yield();
+}
+static void *end_too(void *unused) {
+    (void)unused;
+    __atomic_store_n(&is_asked, 1, __ATOMIC_RELEASE);
+    refuses(invivo_context_end(shared_end, E), INVIVO_E_HOST, "the disk is full");
+    return NULL;
+}
+static void *end_first(void *unused) {
+    (void)unused;
+    refuses(invivo_context_end(shared_end, E), INVIVO_E_HOST, "the disk is full");
+    return NULL;
+}
+static void all_calls_that_end_a_context_have_the_same_result(void) {
+    open_runtime();
+    define("one", "Worker", INVIVO_SCOPE_CONTEXT, "request", NULL, NULL);
+    for (int round = 0; round < 20; round++) {
+        pthread_t threads[3];
+        shared_end = open_kind("request", nowhere);
+        bits_in(shared_end, "one");
+        failing = "one", in_stop = wait_until_asked, is_asked = 0;
+        pthread_create(&threads[0], NULL, end_first, NULL);
+        pthread_create(&threads[1], NULL, end_too, NULL);
+        pthread_create(&threads[2], NULL, end_too, NULL);
+        for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    }
+    failing = NULL, in_stop = NULL;
+    close_runtime();
+}
+
 static invivo_context ending;
 static invivo_status found[6];
 static void look_around(worker *self) {
@@ -692,6 +726,7 @@ int main(void) {
     the_end_stops_what_was_created_in_reverse_order();
     contexts_inside_end_first();
     failures_of_stops_are_collected_and_known_afterwards();
+    all_calls_that_end_a_context_have_the_same_result();
     a_stop_can_use_what_is_built();
     a_build_cannot_end_its_context();
     the_end_waits_for_builds();

@@ -66,6 +66,9 @@ class Failure:
 
     @classmethod
     def of(cls, problem: Exception) -> Failure:
+        if isinstance(problem, Exception) and hasattr(problem, "exceptions"):  # a group
+            all = [cls.of(each) for each in problem.exceptions]
+            return cls(all[0].status, "\n".join(each.text for each in all))
         if not isinstance(problem, invivo.Error):
             return cls("INVIVO_E_HOST", f"{type(problem).__name__}: {problem}")
         errors = tuple(Found(each.rule, f"{each}\n{each.needed_by}") for each in problem.errors)
