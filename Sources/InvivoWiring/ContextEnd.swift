@@ -45,8 +45,9 @@ public struct ContextEnd {
         let deadline = timeout > .max - now ? .max : now + timeout
         var leased: [String] = []
         switch try Contexts.beginEnd(context, refusesChildren: options.refusesChildren) {
-        case .over: break
-        case .underWay: try wait(for: context, until: deadline)
+        case .over where !isEnding(context): break
+        // Another call has ended it, or ends it.
+        case .over, .underWay: try wait(for: context, until: deadline)
         case .begun(let contexts):
             // The failures in contexts that have ended, by the depth of these. Those of a context are those below it, too.
             var failures: [Int: [Failure]] = [:]
@@ -67,6 +68,10 @@ public struct ContextEnd {
         }
         if let failure = objects.failure(of: context) { throw failure }
         return leased
+    }
+
+    private func isEnding(_ context: ContextHandle) -> Bool {
+        container.monitor.locked { objects.isEnding(context) }
     }
 
     /// Waits until another call has ended a context.

@@ -530,8 +530,8 @@ static void the_end_waits_for_builds(void) {
     in_init = NULL;
     pthread_create(&watcher, NULL, let_return, NULL);
     OK(invivo_context_end(ending, E));
+    pthread_join(builder, NULL); /* which releases the object */
     CHECK_TEXT(trace + (strstr(trace, "stop:slow") ? strstr(trace, "stop:slow") - trace : 0), "stop:slow end:slow");
-    pthread_join(builder, NULL);
     pthread_join(watcher, NULL);
     pthread_barrier_destroy(&barrier);
     close_runtime();
