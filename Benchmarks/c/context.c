@@ -120,6 +120,55 @@ static double bytes_each(bool has_value) {
     return each;
 }
 
+/* ---- objects in contexts ------------------------------------------------------------------------------------ */
+
+typedef struct part { void *one, *two; } part;
+static invivo_status part_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                               invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    return INVIVO_OK;
+}
+static invivo_key handler, plain;
+static void define_objects(invivo_error *error) {
+    static const invivo_parameter parameters[] = {{.name = "one", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
+                                                  {.name = "two", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL}};
+    invivo_type_options type = {.struct_size = sizeof type, .name = "Part", .concurrency = INVIVO_SHARED, .size = sizeof(part), .alignment = 8,
+                                .init = part_init, .parameters = parameters, .parameter_count = 2};
+    invivo_type its;
+    must(invivo_type_register(runtime, &type, &its, &error), error);
+    invivo_context_kind kind = {.struct_size = sizeof kind, .name = "request", .policy = INVIVO_CONTEXT_FOLLOWS};
+    must(invivo_context_declare_kinds(runtime, &kind, 1, &error), error);
+    static const char *const names[2][3] = {{"web.user", "web.files", "web.handler"}, {"all.user", "all.files", "all.handler"}};
+    for (int graph = 0; graph < 2; graph++)
+        for (int i = 0; i < 3; i++) {
+            invivo_injection needs[] = {{.how = INVIVO_INJECT_REFERENCE, .reference = names[graph][0]},
+                                        {.how = INVIVO_INJECT_REFERENCE, .reference = names[graph][1]}};
+            invivo_definition definition = {.struct_size = sizeof definition, .key = names[graph][i], .type = its,
+                                            .scope = graph ? INVIVO_SCOPE_GRAPH : INVIVO_SCOPE_CONTEXT, .scope_name = graph ? NULL : "request",
+                                            .initializer = needs, .initializer_count = i == 2 ? 2 : 0};
+            must(invivo_define(runtime, &definition, i == 2 ? (graph ? &plain : &handler) : NULL, &error), error);
+        }
+}
+__attribute__((noinline)) static void serve(void) {
+    invivo_context request;
+    invivo_object object;
+    invivo_context_open(runtime, &(invivo_context_options){.struct_size = sizeof(invivo_context_options), .kind = "request"}, &request, NULL);
+    invivo_context_resolve(request, handler, &object, NULL);
+    invivo_object_release(object);
+    invivo_context_end(request, NULL);
+}
+__attribute__((noinline)) static void make_graph(void) {
+    invivo_object object;
+    invivo_resolve(runtime, plain, &object, NULL);
+    invivo_object_release(object);
+}
+static invivo_context served;
+__attribute__((noinline)) static void find_built(void) {
+    invivo_object object;
+    invivo_context_resolve(served, handler, &object, NULL);
+    invivo_object_release(object);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "--quick")) count = 500000, rounds = 3;
     invivo_error *error = NULL;
@@ -150,6 +199,15 @@ int main(int argc, char **argv) {
     double few = value;
     value = among(100000);
     row("context.open.among.100k", value, "ns", "among 10", few, "<= 1.5 x", value <= 1.5 * few);
+    define_objects(error);
+    MEASURE(floor, rounds, count / 20, make_graph());
+    MEASURE(value, rounds, count / 100, serve());
+    row("context.rate", value, "ns", "three objects of a graph", floor, "<= 2500 ns and <= 3 x", value <= 2500 && value <= 3 * floor);
+    must(invivo_context_open(runtime, &(invivo_context_options){.struct_size = sizeof(invivo_context_options), .kind = "request"}, &served, &error),
+         error);
+    MEASURE(value, rounds, count / 20, find_built());
+    row("context.resolve", value, "ns", "get", quiet, "recorded: a built object", true);
+    must(invivo_context_end(served, &error), error);
     if (!COUNTING) {
         pthread_t writer;
         pthread_create(&writer, NULL, write_without_pause, NULL);
