@@ -189,7 +189,9 @@ public func invivo_context_failure(
     _ context: invivo_context, _ message: UnsafeMutablePointer<UnsafePointer<CChar>?>!
 ) -> invivo_status {
     message?.pointee = nil
-    guard let reason = ContextEnd.reason(of: ContextHandle(bits: context.bits)) else { return 0 }
+    let handle = ContextHandle(bits: context.bits)
+    guard handle.core != nil || handle.hasBeenOpen else { return Status.handle.rawValue }
+    guard let reason = ContextEnd.reason(of: handle) else { return 0 }
     message?.pointee = reason.text?.pointer
     return reason.status
 }

@@ -31,9 +31,9 @@ public:
     static inline int stops, failing;
 };
 
-static void open(invivo::runtime &own) {
+static void open(invivo::runtime &own, std::vector<std::string> of_sessions = {}) {
     describe(own);
-    own.declare_contexts({{"session"}, {"request"}});
+    own.declare_contexts({{"session", INVIVO_CONTEXT_FOLLOWS, std::move(of_sessions)}, {"request"}});
     invivo::type<worker>("Worker")
         .shared()
         .constructor<worker *>({"above"})
@@ -175,7 +175,7 @@ static void the_end_returns_what_is_held_and_refuses_children() {
 
 static void a_value_of_a_context_is_injected() {
     invivo::runtime own;
-    open(own);
+    open(own, {"user"});
     own.define(definition("near").of<worker>().context("request").set("user", invivo::from_context("user")));
     own.define(definition("far").of<worker>().context("request").set("user", invivo::from_context("user", "session")));
     own.define(definition("other").of<worker>().context("request").set("user", invivo::from_context("guest").otherwise("nobody")));

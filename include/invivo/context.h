@@ -142,7 +142,8 @@ enum {
  * first: keys, or types for objects without one. May be NULL. */
 INVIVO_API invivo_status invivo_context_end_with(invivo_context context, const invivo_context_ending *options, invivo_value *leased,
                                                  invivo_error **error) INVIVO_WAITS;
-/** Returns `failure` of the end that is under way, for stop functions of the objects of a context; INVIVO_OK if there is none.
+/** Returns `failure` of the end that is under way, for stop functions of the objects of a context; INVIVO_OK if there is none,
+ * INVIVO_E_HANDLE for a handle that is not one of a context.
  *
  * @param message receives `failure_message`, borrowed until the stop function returns; NULL if there is none. May be NULL. */
 INVIVO_API invivo_status invivo_context_failure(invivo_context context, const char **message) INVIVO_WAITS;

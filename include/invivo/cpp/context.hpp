@@ -343,12 +343,12 @@ private:
         detail::checked([&](invivo_error **e) { return invivo_context_get(raw_, key, held.out(), e); });
         return held.as<T>();
     }
-    template <typename T> INVIVO_LOCAL std::optional<T> found(getter get, invivo_key key) const {
+    template <typename T> INVIVO_LOCAL std::optional<T> found(getter how, invivo_key key) const {
         value held;
-        invivo_status status = get(raw_, key, held.out(), nullptr);
+        invivo_status status = how(raw_, key, held.out(), nullptr);
         if (status == INVIVO_E_NOT_FOUND) return std::nullopt;
         // A missing value creates no error; another failure is read with its error.
-        if (status) detail::checked([&](invivo_error **e) { return get(raw_, key, held.out(), e); });
+        if (status) detail::checked([&](invivo_error **e) { return how(raw_, key, held.out(), e); });
         return held.as<T>();
     }
     template <typename T> INVIVO_LOCAL void put(invivo_key key, const T &to) const {
