@@ -169,7 +169,8 @@ static void attempt(const char *where, const arguments *given) {
     /* What has ended may be ended or released again, and so may no pin. */
     bool is_ended = status == INVIVO_OK && (mode[0] == 'z' || mode[0] == 's') &&
                     (strcmp(current->name, "invivo_pin_end") == 0 || strcmp(current->name, "invivo_context_end") == 0 ||
-                     strcmp(current->name, "invivo_context_end_with") == 0 || strcmp(current->name, "invivo_context_release") == 0);
+                     strcmp(current->name, "invivo_context_end_with") == 0 ||
+                     strcmp(current->name, "invivo_context_failure") == 0 || strcmp(current->name, "invivo_context_release") == 0);
     if (strcmp(expectation, "handle") == 0 && current->flags & TAKES_HANDLE && !is_one_of(status, of_handles) && !is_ended)
         check_failed(__FILE__, __LINE__, "%s answers %s (%s)", at, invivo_status_name(status), invivo_error_text(error));
     /* Other fields of the struct may be wrong too: the size is checked first. */
