@@ -191,6 +191,7 @@ public func invivo_context_failure(
     message?.pointee = nil
     let handle = ContextHandle(bits: context.bits)
     guard handle.core != nil || handle.hasBeenOpen else { return Status.handle.rawValue }
+    if let core = handle.core, Readers.isParents(core) { return Status.forked.rawValue }
     guard let reason = ContextEnd.reason(of: handle) else { return 0 }
     message?.pointee = reason.text?.pointer
     return reason.status
