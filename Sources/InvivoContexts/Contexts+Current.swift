@@ -50,7 +50,7 @@ extension Contexts {
             "the calling thread has not entered the context: each thread leaves the contexts that it has entered")
     }
 
-    /// So many entries of a context are gone. Its end may wait for that.
+    /// Subtracts entries of a context that are gone. Its end may wait for that.
     private static func ended(_ handle: ContextHandle, entries: UInt64) {
         try? use(handle) { (contexts, context, garbage) throws(Failure) in
             let former = iv_sub_u64(iv_context_work(context), entries &* IV_CONTEXT_INSIDE)

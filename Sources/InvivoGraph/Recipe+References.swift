@@ -11,7 +11,7 @@ extension Recipe {
         public internal(set) var typeQueries: Set<String> = []
         /// The undefined keys of optional references.
         public internal(set) var undefinedKeys: Set<String> = []
-        /// What the object receives from where it is created.
+        /// The things that the object receives from the place where it is created.
         private var surroundings: Surroundings = []
         /// Whether the object depends on its requester, and so is never shared.
         public internal(set) var includesRequester: Bool {

@@ -20,7 +20,7 @@ public final class ContextObjects: Sendable {
     /// Whether there may be such contexts: known without the lock.
     private let hasReleased = Atomic<Bool>(false)
     private let state: Guarded<State>
-    /// So many results are kept, for calls that end a context again.
+    /// The number of results that are kept, for calls that end a context again.
     private static let mostResults = 256
 
     init(_ monitor: Monitor) { state = .init(State(), by: monitor) }

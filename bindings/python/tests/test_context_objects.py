@@ -119,21 +119,23 @@ def test_nothing_of_a_context_is_found_outside_of_it(web: Runtime) -> None:
 
 
 def test_a_resolve_uses_the_context_of_its_task(web: Runtime) -> None:
-    async def request(number: int, found: list[Handler]) -> None:
+    async def request(found: list[Handler], all_there: asyncio.Event) -> None:
         async with web.context("request"):
             handler = web[Handler]
             found.append(handler)
-            for _ in range(5):
-                await asyncio.sleep(0)
-                assert web[Handler] is handler
+            if len(found) == 10:
+                all_there.set()
+            await all_there.wait()
+            assert web[Handler] is handler
             assert await asyncio.to_thread(lambda: web[Handler]) is handler
             assert await invivo.to_thread(web.resolve, Handler) is handler
             assert await web.aresolve(Handler) is handler
 
     async def main() -> None:
         found: list[Handler] = []
+        all_there = asyncio.Event()
         async with web.context("session"):
-            await asyncio.gather(*(request(each, found) for each in range(10)))
+            await asyncio.gather(*(request(found, all_there) for _ in range(10)))
         assert len({id(each) for each in found}) == 10
         assert len({id(each.user) for each in found}) == 1
 

@@ -55,7 +55,7 @@ def seen(runtime: Runtime, place: str, start: Start) -> str:
     return {id(session): "session", id(request): "request", id(None): "none"}[id(found)]
 
 
-# What work sees that follows the code which starts it, by the place of that code.
+# The context of work that keeps that of the code which starts it, by the place of that code.
 FOLLOWS = {"block": "request", "object": "session", "shared": "none"}
 
 
@@ -63,7 +63,6 @@ FOLLOWS = {"block": "request", "object": "session", "shared": "none"}
 def test_a_task_sees_the_context_of_the_code_that_starts_it(runtime: Runtime, place: str) -> None:
     def start(see: See) -> Awaitable[Any]:
         async def work() -> Any:
-            await asyncio.sleep(0)
             return see()
 
         return asyncio.ensure_future(work())
@@ -79,7 +78,6 @@ def test_a_task_of_a_group_sees_the_context_of_the_code_that_starts_it(runtime: 
 
             def start(see: See) -> Awaitable[Any]:
                 async def work() -> Any:
-                    await asyncio.sleep(0)
                     return see()
 
                 return group.create_task(work())
@@ -127,7 +125,6 @@ def test_a_thread_sees_no_context(runtime: Runtime, place: str) -> None:
 
 async def _numbers(see: See) -> AsyncIterator[Any]:
     yield see()
-    await asyncio.sleep(0)
     yield see()
 
 
@@ -163,7 +160,6 @@ def test_a_task_resolves_in_the_context_that_it_sees(runtime: Runtime, place: st
 
     def start(see: See) -> Awaitable[Any]:
         async def work() -> Any:
-            await asyncio.sleep(0)
             if see() is not None:
                 return runtime[Table].home
             with pytest.raises(invivo.NotReadyError):
